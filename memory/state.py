@@ -1,6 +1,6 @@
 """The graph's state: JSON values only, so that every checkpoint is small, strict msgpack and readable in Studio.
 
-Per-turn keys are reset by `resolve_media`; `working_memory`, `summary` and the last messages live on.
+Per-turn keys are reset by `resolve_media`; `working_memory` and the last messages live on.
 """
 
 import operator
@@ -162,4 +162,36 @@ class ChatState(TypedDict, total=False):
     results: Annotated[list[StepResult], merge_results]
     trace: Annotated[list[TraceEntry], operator.add]
     working_memory: WorkingMemory
-    summary: list[str]
+
+
+class ExecutorState(TypedDict, total=False):
+    """What an executor is sent: its step and the turn it belongs to."""
+
+    step: Step
+    input: ResolvedChatInput
+    messages: list[AnyMessage]
+    turn_id: str
+    results: Annotated[list[StepResult], merge_results]
+    trace: Annotated[list[TraceEntry], operator.add]
+
+
+class AgentState(ExecutorState, total=False):
+    """The chat executor's loop. `scratch` holds this turn's tool calls and their results."""
+
+    scratch: Annotated[list[AnyMessage], add_messages]
+    rounds: int
+    degraded: bool
+
+
+class ExecutorOutput(TypedDict):
+    """All that leaves an executor."""
+
+    results: Annotated[list[StepResult], merge_results]
+    trace: Annotated[list[TraceEntry], operator.add]
+
+
+class ToolCallState(TypedDict):
+    """Identical calls of one round, answered by one execution, and what was already said this turn."""
+
+    calls: list[dict[str, Any]]
+    scratch: list[AnyMessage]

@@ -1,0 +1,26 @@
+"""Write down which path the turn takes; the conditional edge only reads it."""
+
+import time
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from memory.context import ChatContext
+from memory.state import ChatState, FastAnalysisResult, Route
+from nodes import trace
+from nodes.routing import should_enter_heavy_planning
+
+
+async def route(state: ChatState, runtime: Runtime[ChatContext]) -> dict[str, Any]:
+    started = time.perf_counter()
+    is_heavy, reasons = should_enter_heavy_planning(state["input"], state["analysis"], mode=runtime.context.mode)
+    verdict = Route(path="heavy" if is_heavy else "light", reasons=reasons)
+    analysis = FastAnalysisResult(**{**state["analysis"], "complexity": "complex" if is_heavy else "simple"})  # type: ignore[typeddict-item]
+    entry = trace.entry(
+        node="route", started=started, decision=verdict["path"], detail={"reasons": reasons}, deadline_at=state["deadline_at"]
+    )
+    return {"route": verdict, "analysis": analysis, "trace": [entry]}
+
+
+def path_of(state: ChatState) -> str:
+    return state["route"]["path"]

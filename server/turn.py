@@ -1,0 +1,97 @@
+"""One turn in this process: store the message, run the graph, keep the thread small."""
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from graph.builder import build_chat
+from graph.services import Services
+from memory.context import ChatContext
+from memory.state import TraceEntry
+
+OnToken = Callable[[str], None]
+RECURSION_LIMIT = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResult:
+    """`citations` are photo ids in the order of their first mention in `text`."""
+
+    conversation_id: str
+    text: str
+    citations: list[int]
+    tool_calls: list[dict[str, Any]]
+    trace: list[TraceEntry]
+    degraded: bool = False
+    error_type: str | None = None
+    state: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+class Turns:
+    """Runs turns of conversations on one saver. Two turns of one conversation must not run at once."""
+
+    def __init__(self, *, services: Services, saver: BaseCheckpointSaver[Any]) -> None:
+        self._services = services
+        self._saver = saver
+        self._graph = build_chat(services).compile(checkpointer=saver, name="evatar")
+
+    async def run(
+        self,
+        *,
+        text: str,
+        context: ChatContext,
+        parts: Sequence[dict[str, Any]] = (),
+        conversation_id: str | None = None,
+        on_token: OnToken | None = None,
+    ) -> TurnResult:
+        """The user's message is in the transcript before the graph starts, whatever comes of the run."""
+        services = self._services
+        conversation = conversation_id or secrets.token_hex(8)
+        content: list[Any] = [{"type": "text", "text": text}, *parts] if parts else []
+        stored = await services.store_inline(content, owner=context.owner) if content else text
+        message = HumanMessage(content=stored, id=secrets.token_hex(8))
+        at = context.clock(default_zone=services.settings.timezone)
+        await services.conversations.record(owner=context.owner, conversation_id=conversation, messages=[message], at=at)
+        final = await self._stream(message, conversation, context, on_token)
+        await services.prune(self._saver, conversation)
+        return _result(conversation, final)
+
+    async def _stream(self, message: HumanMessage, conversation: str, context: ChatContext, on_token: OnToken | None) -> dict[str, Any]:
+        final: dict[str, Any] = {}
+        async for part in self._graph.astream(
+            {"messages": [message]},
+            {"configurable": {"thread_id": conversation}, "recursion_limit": RECURSION_LIMIT},
+            context=context,
+            stream_mode=["values", "messages"] if on_token else ["values"],
+            subgraphs=bool(on_token),
+            durability="exit",
+            version="v2",
+        ):
+            if part["type"] == "values" and not part["ns"]:
+                final = part["data"]
+            elif part["type"] == "messages" and on_token:
+                chunk, metadata = part["data"]
+                if metadata.get("langgraph_node") == "agent" and chunk.text:
+                    on_token(str(chunk.text))
+        return final
+
+
+def _result(conversation: str, state: dict[str, Any]) -> TurnResult:
+    reply = state["messages"][-1]
+    if not isinstance(reply, AIMessage):
+        raise RuntimeError("the turn ended without a reply")
+    facts = reply.additional_kwargs
+    return TurnResult(
+        conversation_id=conversation,
+        text=str(reply.text),
+        citations=facts.get("citations", []),
+        tool_calls=[call for result in state["results"] for call in result.get("tool_calls", [])],
+        trace=state["trace"],
+        degraded=facts.get("degraded", False),
+        error_type=facts.get("error_type"),
+        state=state,
+    )

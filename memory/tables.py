@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Dialect, ForeignKey, Index, Integer, MetaData, String, Text, UniqueConstraint
+from sqlalchemy import JSON, Dialect, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Text, UniqueConstraint
 from sqlalchemy import DateTime as SqlDateTime
 from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
 from sqlalchemy.types import TypeDecorator
@@ -163,6 +163,16 @@ class Attempt(Numbered, Owned, Base):
     ms: Mapped[float]
     outcome: Mapped[str] = mapped_column(String(32))  # ok, or an error class of models.errors
     asset_ids: Mapped[list[str]] = mapped_column(JSON, default=list)
+
+
+class PhotoVector(Owned, Base):
+    """The embedding of one photo's text: `dim` little-endian float32 numbers of unit length, made by `model`."""
+
+    __tablename__ = "photo_vectors"
+    photo_id: Mapped[int] = mapped_column(ForeignKey("photos.id", ondelete="CASCADE"), primary_key=True, autoincrement=False)
+    model: Mapped[str] = mapped_column(String(128))
+    dim: Mapped[int]
+    vector: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class Meta(Base):

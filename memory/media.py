@@ -78,6 +78,23 @@ class PreparedMedia:
     thumbnail: bytes | None = None
 
 
+class TurnAllowance:
+    """What one turn may bring: `TURN_MAX_IMAGES` pictures and `TURN_MAX_BYTES` bytes."""
+
+    def __init__(self) -> None:
+        self._images = 0
+        self._bytes = 0
+
+    def take(self, kind: MediaKind, byte_size: int) -> None:
+        """Raises MediaError `too_large` for what would go beyond; that part is not counted."""
+        images = self._images + (kind == "image")
+        if images > TURN_MAX_IMAGES:
+            raise MediaError("too_large", f"more than {TURN_MAX_IMAGES} pictures in one message")
+        if self._bytes + byte_size > TURN_MAX_BYTES:
+            raise MediaError("too_large", f"more than {TURN_MAX_BYTES} bytes in one message")
+        self._images, self._bytes = images, self._bytes + byte_size
+
+
 def prepare_image(data: bytes, *, limits: Limits = CHAT_LIMITS) -> PreparedMedia:
     """Sniff `data`, check `limits` from the header, then decode a picture once. Videos and files are only sniffed.
 

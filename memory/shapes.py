@@ -35,10 +35,10 @@ RawItem = RawText | RawMedia
 
 _MIME_KEYS = ("mimeType", "mime_type", "mediaType", "media_type", "contentType", "content_type", "mime")
 _NAME_KEYS = ("filename", "file_name", "fileName", "name", "title")
-_ENCODED_KEYS = ("base64", "data", "b64_json", "file_data", "image_base64", "blob", "bytes")
+_ENCODED_KEYS = ("base64", "data", "b64_json", "file_data", "image_base64", "bytes", "blob")
 _VALUE_KEYS = (
-    "image_url", "imageUrl", "video_url", "videoUrl", "audio_url", "file_url", "fileUrl", "url", "uri", "file_uri", "fileUri", "src",
-    "asset_id", "assetId", "inlineData", "inline_data", "fileData", "image", "video", "source", "file", "resource", "input_audio",
+    "blob", "image_url", "imageUrl", "video_url", "videoUrl", "audio_url", "file_url", "fileUrl", "url", "uri", "file_uri", "fileUri",
+    "src", "asset_id", "assetId", "inlineData", "inline_data", "fileData", "image", "video", "source", "file", "resource", "input_audio",
     *_ENCODED_KEYS,
 )  # fmt: skip
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
@@ -51,6 +51,8 @@ _ATTACHMENT_KEYS: dict[str, MediaKind | None] = {
     "images": "image", "image": "image", "image_url": "image", "imageUrl": "image", "image_urls": "image", "imageUrls": "image",
     "videos": "video", "video": "video", "video_url": "video", "videoUrl": "video",
 }  # fmt: skip
+ATTACHMENT_KEYS = frozenset({*_ATTACHMENT_KEYS, "parts", "toolInvocations"})
+"""Keys beside `content` under which a message may hold media."""
 _PICTURE_KEY = re.compile(r"(?:^|_)(?:image|img|picture|photo|screenshot)s?(?:_?(?:url|data|base64|b64))?s?$", re.IGNORECASE)
 _MAX_DEPTH = 12
 

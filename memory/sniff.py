@@ -8,7 +8,7 @@ from typing import Literal
 MediaKind = Literal["image", "video", "file"]
 
 HEAD = 4096
-"""Bytes that are enough to tell a type."""
+"""Bytes that are enough to tell a type, except which office document a zip file is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +44,21 @@ _NO_PICTURE = {b"M4A ": "audio/mp4", b"M4B ": "audio/mp4", b"M4P ": "audio/mp4",
 _QUICKTIME_ATOMS = frozenset({b"moov", b"mdat", b"wide", b"pnot"})
 _BMP_HEADER_SIZES = frozenset({12, 16, 40, 52, 56, 64, 108, 124})
 _OOXML = (
-    (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-    (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    (b"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    (b"word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    (b"xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    (b"ppt/presentation.xml", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
 )
 _MARKUP = re.compile(r"\s*(?:<\?xml[^>]*>|<!--.*?-->|<!DOCTYPE\s+svg[^\[>]*(?:\[.*?\])?\s*>|\s)*<svg[\s>]", re.DOTALL | re.IGNORECASE)
 _HTML = re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.DOTALL | re.IGNORECASE)
 
 
 def sniff(data: bytes) -> Sniffed:
-    """The kind and type of `data` (its first `HEAD` bytes are enough)."""
+    """The kind and type of `data` (its first `HEAD` bytes are enough but for office documents)."""
     head = data[:HEAD]
     for prefix, found in _PREFIXES:
         if head.startswith(prefix):
             if found.mime_type == "application/zip":
-                return Sniffed("file", _office_type(head))
+                return Sniffed("file", _office_type(data))
             if found.mime_type == "image/tiff" and _TIFF_RAW.match(head, 8):
                 return Sniffed("file", "image/x-canon-cr2")
             return found
@@ -94,8 +94,8 @@ def _iso_media(head: bytes) -> Sniffed:
     return Sniffed("video", "video/quicktime" if major == b"qt  " else "video/mp4")
 
 
-def _office_type(head: bytes) -> str:
-    return next((mime for folder, mime in _OOXML if folder in head), "application/zip")
+def _office_type(data: bytes) -> str:
+    return next((mime for part, mime in _OOXML if part in data), "application/zip")
 
 
 def _text(head: bytes) -> Sniffed:

@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from memory.data_url import looks_like_media
@@ -39,6 +39,7 @@ _BRACKET = re.compile(r"[\[\]\\`]|\n[ \t]*\n")
 _PAREN = re.compile(r"[()\\\s]")
 _ANGLED = re.compile(r"<((?:[^<>\n\\]|\\.)*)>")
 _TITLE = re.compile(r"\s*(?:\s(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?\s*\)", re.DOTALL)
+_LINK_END = re.compile(r"\]\(\s*(?:<[^<>\n]*>|[^\s()<>]*)(?:\s+\"[^\"\n]*\")?\s*\)")
 _LOOSE_TITLE = re.compile(r"\s+(?:\"[^\"]*\"|'[^']*'|“[^”]*”)\s*$")
 _REFERENCE = re.compile(r"\[([^\[\]\n]{0,200})\]")
 _TAG = re.compile(r"<(?:img|video|source)\b", re.IGNORECASE)
@@ -47,8 +48,8 @@ _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|\w{2,31});", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
-_STOP = r"\s<>\"'`，。！？；：、）（】【》《」「』『”“’‘…—｜～　"
-_ADDRESS = re.compile(rf"(?:https?://[^{_STOP}]+|asset://[\w-]{{1,64}})", re.IGNORECASE)
+_STOP = r"\s\\<>\"'`，。！？；：、）（】【》《」「』『”“’‘…—｜～　"
+_ADDRESS = re.compile(rf"(?:https?://(?:(?![,;|]https?://)[^{_STOP}])+|asset://[\w-]{{1,64}})", re.IGNORECASE)
 _BARE_DATA = re.compile(r"data:[\w.+/-]{0,100}(?:;[\w=.+-]{1,64}){0,4};base64,[A-Za-z0-9+/=_%-]*", re.IGNORECASE)
 _BARE_BASE64 = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{64,}={0,2}(?![A-Za-z0-9+/=_-])")
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
@@ -150,7 +151,15 @@ def _markdown(text: str, code: list[tuple[int, int]], definitions: dict[str, str
         if found is not None:
             position = found.end
             if found.target:
-                yield found
+                yield _with_link(text, found)
+
+
+def _with_link(text: str, found: Found) -> Found:
+    """A picture that is all there is of a link takes the link's markup with it."""
+    link = _LINK_END.match(text, found.end)
+    if link is None or text[found.start - 1 : found.start] != "[":
+        return found
+    return replace(found, start=found.start - 1, end=link.end())
 
 
 def _closing_bracket(text: str, position: int) -> int | None:

@@ -125,6 +125,8 @@ class Analysis(Numbered, Owned, Base):
     confidence: Mapped[float] = mapped_column(default=0.0)
     engine: Mapped[str] = mapped_column(String(128), default="")
     attempts: Mapped[int] = mapped_column(default=0)
+    claimed_by: Mapped[str | None] = mapped_column(String(64))  # worker slot, while processing
+    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     error_message: Mapped[str | None] = mapped_column(Text)
     completed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 

@@ -1,0 +1,107 @@
+"""The application's database: one SQLite file (default) or PostgreSQL, brought to the newest schema when opened."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Any, Literal, Self, cast
+
+from sqlalchemy import Connection, Engine, event, make_url
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+from memory.blobs import private_folder
+from memory.migrations import migrate
+from settings.settings import Settings
+
+Dialect = Literal["sqlite", "postgresql"]
+BUSY_TIMEOUT_MS = 30_000
+_PRAGMAS = (
+    f"busy_timeout={BUSY_TIMEOUT_MS}",
+    "auto_vacuum=INCREMENTAL",  # only a file without tables takes it, and before WAL
+    "journal_mode=WAL",
+    "synchronous=NORMAL",
+    "foreign_keys=ON",
+    "secure_delete=ON",
+)
+
+
+class Database:
+    """Sessions on one event loop. Reads see one snapshot; writers of one SQLite file take turns."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        on_sqlite = engine.dialect.name == "sqlite"
+        reading = engine if on_sqlite else engine.execution_options(isolation_level="REPEATABLE READ")
+        writing = engine.execution_options(sqlite_begin="IMMEDIATE")
+        self._engine = engine
+        self._reads = async_sessionmaker(reading, expire_on_commit=False)
+        self._writes = async_sessionmaker(writing, expire_on_commit=False)
+        self._turn: AbstractAsyncContextManager[None] = asyncio.Lock() if on_sqlite else nullcontext()
+
+    @classmethod
+    async def open(cls, settings: Settings) -> Self:
+        """Make the data folder (0700) if absent and migrate; safe when several processes do so at once."""
+        return cls(await asyncio.to_thread(_prepared_engine, settings))
+
+    @property
+    def dialect(self) -> Dialect:
+        return cast(Dialect, self._engine.dialect.name)
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[AsyncSession]:
+        """A session to read with: what it sees does not change while it is open. Nothing is committed."""
+        async with self._reads() as session:
+            yield session
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[AsyncSession]:
+        """A transaction: committed at the end of the block, rolled back by an exception. Not to be nested."""
+        async with self._turn, self._writes.begin() as session:
+            yield session
+
+    @asynccontextmanager
+    async def autocommit(self) -> AsyncIterator[AsyncSession]:
+        """A session for statements that refuse to run inside a transaction, such as VACUUM."""
+        engine = self._engine.execution_options(sqlite_begin=None, isolation_level="AUTOCOMMIT")
+        async with AsyncSession(engine) as session:
+            yield session
+
+    def insert(self, table: type[Any]) -> Any:
+        """An INSERT of this dialect that knows `on_conflict_do_update`, spelled alike on both."""
+        return sqlite.insert(table) if self.dialect == "sqlite" else postgresql.insert(table)
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+
+def _prepared_engine(settings: Settings) -> AsyncEngine:
+    """Blocking: folders, migration and driver imports have no place in the event loop."""
+    private_folder(settings.data_dir)
+    url = make_url(settings.sqlalchemy_url)
+    migrate(url, prepare=configure_sqlite)
+    engine = create_async_engine(url)
+    configure_sqlite(engine.sync_engine)
+    return engine
+
+
+def configure_sqlite(engine: Engine) -> None:
+    """Pragmas on connect, and explicit BEGIN: the driver's own would start a transaction only at the first write.
+
+    A transaction that reads first and writes later fails at once when another writer was faster (no busy timeout
+    applies), so transactions of `Database.begin` take the write lock at their start.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+
+    @event.listens_for(engine, "connect")
+    def _connect(connection: Any, _record: object) -> None:
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for pragma in _PRAGMAS:
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        mode = connection.get_execution_options().get("sqlite_begin", "DEFERRED")
+        if mode is not None:
+            connection.exec_driver_sql(f"BEGIN {mode}")

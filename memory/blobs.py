@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -27,32 +29,41 @@ def blob_key(data: bytes, *, suffix: str = "") -> str:
     return f"{digest[:2]}/{digest[2:4]}/{digest}{suffix}"
 
 
-class BlobStore:
-    """Content-addressed bytes in an object store. A write is whole or absent, a delete removes the bytes."""
+def _local_store(data_dir: Path) -> LocalStore:
+    return LocalStore(private_folder(private_folder(data_dir) / "blobs"), automatic_cleanup=True)
 
-    def __init__(self, store: "ObjectStore") -> None:
-        self._store = store
+
+class BlobStore:
+    """Content-addressed bytes in an object store, opened at its first use. A write is whole or absent, a delete removes the bytes."""
+
+    def __init__(self, opener: Callable[[], "ObjectStore"]) -> None:
+        self._opener = opener
+        self._opened: ObjectStore | None = None
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
         """The local store below the data folder, which is made if absent."""
-        folder = private_folder(private_folder(settings.data_dir) / "blobs")
-        return cls(LocalStore(folder, automatic_cleanup=True))
+        return cls(partial(_local_store, settings.data_dir))
+
+    async def _store(self) -> "ObjectStore":
+        if self._opened is None:
+            self._opened = await asyncio.to_thread(self._opener)
+        return self._opened
 
     async def put(self, data: bytes, *, suffix: str = "") -> str:
         key = await asyncio.to_thread(blob_key, data, suffix=suffix)
         if not await self.exists(key):
-            await obstore.put_async(self._store, key, data)
+            await obstore.put_async(await self._store(), key, data)
         return key
 
     async def get(self, key: str) -> bytes:
         """Raises FileNotFoundError for an unknown key."""
-        found = await obstore.get_async(self._store, key)
+        found = await obstore.get_async(await self._store(), key)
         return bytes(await found.bytes_async())
 
     async def exists(self, key: str) -> bool:
         try:
-            await obstore.head_async(self._store, key)
+            await obstore.head_async(await self._store(), key)
         except FileNotFoundError:
             return False
         return True
@@ -60,6 +71,6 @@ class BlobStore:
     async def delete(self, key: str) -> None:
         """Remove the bytes; an unknown key is no error."""
         try:
-            await obstore.delete_async(self._store, key)
+            await obstore.delete_async(await self._store(), key)
         except FileNotFoundError:
             return

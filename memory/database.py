@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any, Literal, Self, cast
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
@@ -25,43 +26,69 @@ _PRAGMAS = (
 )
 
 
-class Database:
-    """Sessions on one event loop. Reads see one snapshot; writers of one SQLite file take turns."""
+class _Connected:
+    """An engine of one event loop and its two kinds of sessions."""
 
     def __init__(self, engine: AsyncEngine) -> None:
         on_sqlite = engine.dialect.name == "sqlite"
         reading = engine if on_sqlite else engine.execution_options(isolation_level="REPEATABLE READ")
         writing = engine.execution_options(sqlite_begin="IMMEDIATE")
-        self._engine = engine
-        self._reads = async_sessionmaker(reading, expire_on_commit=False)
-        self._writes = async_sessionmaker(writing, expire_on_commit=False)
-        self._turn: AbstractAsyncContextManager[None] = asyncio.Lock() if on_sqlite else nullcontext()
+        self.engine = engine
+        self.reads = async_sessionmaker(reading, expire_on_commit=False)
+        self.writes = async_sessionmaker(writing, expire_on_commit=False)
+        self.turn: AbstractAsyncContextManager[None] = asyncio.Lock() if on_sqlite else nullcontext()
+
+
+class Database:
+    """Sessions. Reads see one snapshot; writers of one SQLite file take turns.
+
+    Making one touches nothing: it connects, and migrates, at the first use in an event loop, so that a graph can be built on it
+    at import. Safe when several processes open the same database at once.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._connected: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[_Connected]] = WeakKeyDictionary()
 
     @classmethod
     async def open(cls, settings: Settings) -> Self:
-        """Make the data folder (0700) if absent and migrate; safe when several processes do so at once."""
-        return cls(await asyncio.to_thread(_prepared_engine, settings))
+        """Connect now: make the data folder (0700) if absent and migrate."""
+        db = cls(settings)
+        await db._here()
+        return db
+
+    async def _here(self) -> _Connected:
+        loop = asyncio.get_running_loop()
+        opening = self._connected.get(loop)
+        if opening is None or (opening.done() and (opening.cancelled() or opening.exception())):
+            opening = self._connected[loop] = loop.create_task(self._connect())
+        return await asyncio.shield(opening)
+
+    async def _connect(self) -> _Connected:
+        return _Connected(await asyncio.to_thread(_prepared_engine, self._settings))
 
     @property
     def dialect(self) -> Dialect:
-        return cast(Dialect, self._engine.dialect.name)
+        return cast(Dialect, make_url(self._settings.sqlalchemy_url).get_backend_name())
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[AsyncSession]:
         """A session to read with: what it sees does not change while it is open. Nothing is committed."""
-        async with self._reads() as session:
+        here = await self._here()
+        async with here.reads() as session:
             yield session
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[AsyncSession]:
         """A transaction: committed at the end of the block, rolled back by an exception. Not to be nested."""
-        async with self._turn, self._writes.begin() as session:
+        here = await self._here()
+        async with here.turn, here.writes.begin() as session:
             yield session
 
     @asynccontextmanager
     async def autocommit(self) -> AsyncIterator[AsyncSession]:
         """A session for statements that refuse to run inside a transaction, such as VACUUM."""
-        engine = self._engine.execution_options(sqlite_begin=None, isolation_level="AUTOCOMMIT")
+        engine = (await self._here()).engine.execution_options(sqlite_begin=None, isolation_level="AUTOCOMMIT")
         async with AsyncSession(engine) as session:
             yield session
 
@@ -70,7 +97,10 @@ class Database:
         return sqlite.insert(table) if self.dialect == "sqlite" else postgresql.insert(table)
 
     async def close(self) -> None:
-        await self._engine.dispose()
+        """Let go of this event loop's connections; the next use connects anew."""
+        opening = self._connected.pop(asyncio.get_running_loop(), None)
+        if opening is not None:
+            await (await opening).engine.dispose()
 
 
 def _prepared_engine(settings: Settings) -> AsyncEngine:

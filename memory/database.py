@@ -1,7 +1,7 @@
 """The application's database: one SQLite file (default) or PostgreSQL, brought to the newest schema when opened."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any, Literal, Self, cast
 from weakref import WeakKeyDictionary
@@ -15,6 +15,7 @@ from memory.migrations import migrate
 from settings.settings import Settings
 
 Dialect = Literal["sqlite", "postgresql"]
+Prepare = Callable[[AsyncSession], Awaitable[None]]
 BUSY_TIMEOUT_MS = 30_000
 _PRAGMAS = (
     f"busy_timeout={BUSY_TIMEOUT_MS}",
@@ -46,8 +47,10 @@ class Database:
     at import. Safe when several processes open the same database at once.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, prepare: Prepare | None = None) -> None:
+        """`prepare` runs in a transaction of its own, each time a connection was opened and migrated."""
         self._settings = settings
+        self._prepare = prepare
         self._connected: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[_Connected]] = WeakKeyDictionary()
 
     @classmethod
@@ -65,7 +68,11 @@ class Database:
         return await asyncio.shield(opening)
 
     async def _connect(self) -> _Connected:
-        return _Connected(await asyncio.to_thread(_prepared_engine, self._settings))
+        here = _Connected(await asyncio.to_thread(_prepared_engine, self._settings))
+        if self._prepare is not None:
+            async with here.writes.begin() as session:
+                await self._prepare(session)
+        return here
 
     @property
     def dialect(self) -> Dialect:

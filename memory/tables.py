@@ -29,6 +29,19 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+def offset_minutes(at: datetime) -> int:
+    """How far east of UTC an aware time is."""
+    offset = at.utcoffset()
+    if offset is None:
+        raise ValueError("a naive datetime has no offset")
+    return int(offset.total_seconds() // 60)
+
+
+def stamp(at: datetime) -> dict[str, Any]:
+    """The columns that say when a row was made."""
+    return {"created_at": at, "created_offset": offset_minutes(at)}
+
+
 class Base(DeclarativeBase):
     metadata = MetaData(
         naming_convention={

@@ -82,7 +82,8 @@ async def test_a_fast_start_does_not_import_alembic(sqlite_db: Database, sqlite_
         "db = asyncio.run(Database.open(Settings())); sys.exit('alembic' in sys.modules)"
     )
     env = {"EVATAR_DATA_DIR": str(sqlite_settings.data_dir)}
-    assert subprocess.run([sys.executable, "-c", code], env=env, cwd=ROOT).returncode == 0
+    start = await asyncio.create_subprocess_exec(sys.executable, "-c", code, env=env, cwd=ROOT)
+    assert await start.wait() == 0
 
 
 async def test_processes_that_start_at_once_migrate_once(settings: Settings) -> None:
@@ -91,11 +92,11 @@ async def test_processes_that_start_at_once_migrate_once(settings: Settings) -> 
         "input(); db = asyncio.run(Database.open(Settings())); print(db.dialect)"
     )
     env = {"EVATAR_DATA_DIR": str(settings.data_dir)} | ({"EVATAR_DATABASE_URL": settings.database_url} if settings.database_url else {})
-    command = [sys.executable, "-c", code]
-    starts = [subprocess.Popen(command, env=env, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    said = await asyncio.gather(*(asyncio.to_thread(start.communicate, "\n") for start in starts))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    starts = [await asyncio.create_subprocess_exec(sys.executable, "-c", code, env=env, cwd=ROOT, **pipes) for _ in range(3)]
+    said = await asyncio.gather(*(start.communicate(b"\n") for start in starts))
     assert [start.returncode for start in starts] == [0, 0, 0]
-    assert {out.strip() for out, _ in said} == {"postgresql" if settings.database_url else "sqlite"}
+    assert {out.decode().strip() for out, _ in said} == {"postgresql" if settings.database_url else "sqlite"}
 
 
 async def test_the_data_folder_is_private(sqlite_db: Database, sqlite_settings: Settings) -> None:
@@ -109,11 +110,14 @@ async def test_sqlite_pragmas(sqlite_db: Database) -> None:
 
 
 async def test_a_transaction_is_whole_or_absent(db: Database) -> None:
-    with pytest.raises(ZeroDivisionError):
+    async def fail_midway() -> None:
         async with db.begin() as session:
             session.add(Meta(key="a", value="1"))
             await session.flush()
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail_midway()
     assert await count(db) == 0
 
 

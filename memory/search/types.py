@@ -31,7 +31,8 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One analysed photo. `score`: higher is better; `keywords`: which of the queries matched (search_multi)."""
+    """One analysed photo. `score`: higher is better; `coverage`: share (0-1) of the question's meaning it holds, by idf;
+    `keywords`: which of the queries matched (search_multi)."""
 
     photo_id: int
     filename: str
@@ -44,6 +45,7 @@ class Hit:
     captured_at: datetime  # aware, at the photo's own offset
     group_id: int | None
     score: float = 0.0
+    coverage: float = 0.0
     tier: Tier | None = None
     keywords: tuple[str, ...] = ()
 
@@ -82,4 +84,5 @@ class SearchIndex(Protocol):
     async def put(self, session: AsyncSession, row: IndexRow) -> None: ...
     async def remove(self, session: AsyncSession, photo_id: int) -> None: ...
     async def rebuild(self, session: AsyncSession) -> int: ...
+    async def optimise(self, session: AsyncSession) -> None: ...
     async def search(self, session: AsyncSession, *, query: str, scope: Scope, filters: Filters, limit: int) -> SearchResult: ...

@@ -1,0 +1,69 @@
+"""Rows of photos and analyses as hits, and the conditions every read of them meets."""
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta, timezone
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from memory.scope import Scope
+from memory.search.types import Filters, Hit
+from memory.tables import Analysis, Photo
+
+COLUMNS = (
+    Photo.id,
+    Photo.filename,
+    Photo.captured_at,
+    Photo.captured_offset,
+    Photo.group_id,
+    Analysis.app_name,
+    Analysis.content_category,
+    Analysis.intent,
+    Analysis.summary,
+    Analysis.entities,
+    Analysis.ocr_text,
+)
+
+
+def conditions(scope: Scope, filters: Filters) -> list[ColumnElement[bool]]:
+    """What a row of photos joined with analyses must meet: analysed, within the scope, within the filters."""
+    found: list[ColumnElement[bool]] = [Photo.owner == scope.owner, Analysis.status == "done"]
+    if scope.devices is not None:
+        found.append(Photo.device_id.in_(scope.devices))
+    if filters.time:
+        found += [Photo.captured_at >= filters.time.start, Photo.captured_at < filters.time.end]
+    if filters.app:
+        found.append(Analysis.app_name == filters.app)
+    if filters.category:
+        found.append(Analysis.content_category == filters.category)
+    return found
+
+
+def visible(scope: Scope, filters: Filters) -> Select[*tuple[Any, ...]]:
+    """Everything known of the rows that may be seen, in no order."""
+    return select(*COLUMNS).join(Analysis, Analysis.photo_id == Photo.id).where(*conditions(scope, filters))
+
+
+async def load_hits(session: AsyncSession, photo_ids: Sequence[int], *, scope: Scope, filters: Filters) -> list[Hit]:
+    """Hits of these photos in the given order; ids outside the scope or the filters are left out."""
+    rows = await session.execute(visible(scope, filters).where(Photo.id.in_(photo_ids)))
+    found = {row.id: to_hit(row) for row in rows}
+    return [found[photo_id] for photo_id in photo_ids if photo_id in found]
+
+
+def to_hit(row: Row[Any]) -> Hit:
+    zone = timezone(timedelta(minutes=row.captured_offset))
+    return Hit(
+        photo_id=row.id,
+        filename=row.filename,
+        app_name=row.app_name,
+        content_category=row.content_category,
+        intent=row.intent,
+        summary=row.summary,
+        entities=json.loads(row.entities),
+        ocr_text=row.ocr_text,
+        captured_at=row.captured_at.astimezone(zone),
+        group_id=row.group_id,
+    )

@@ -1,0 +1,116 @@
+"""What is known from screenshots: every question to the library goes through here, with a scope."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlalchemy import func
+
+from memory.database import Database
+from memory.scope import Scope
+from memory.search.hits import load_hits, to_hit, visible
+from memory.search.index import SqliteSearchIndex
+from memory.search.query import holds_phrase
+from memory.search.types import Filters, Hit, SearchResult, Tier
+from memory.search.vectors import CANDIDATES, MISMATCH, VectorSearch, fuse
+from memory.tables import Photo
+
+PER_KEYWORD = 5
+JOINT_TOTAL = 12
+NO_FILTERS = Filters()
+_TIER_WORTH: dict[Tier, float] = {"phrase": 1.0, "words": 0.6, "partial": 0.3}
+
+
+class Knowledge:
+    """Searches of one library. `vectors`, when given, joins in by meaning."""
+
+    def __init__(self, db: Database, index: SqliteSearchIndex, *, vectors: VectorSearch | None = None) -> None:
+        self._db = db
+        self._index = index
+        self._vectors = vectors
+
+    async def search(self, query: str, *, scope: Scope, filters: Filters = NO_FILTERS, limit: int = 10) -> SearchResult:
+        """The best `limit` hits. Filters that leave nothing, or only a weak hit, are dropped when that finds more."""
+        found = await self._search(query, scope=scope, filters=filters, limit=limit)
+        if filters == NO_FILTERS or (found.hits and not found.weak):
+            return found
+        wider = await self._search(query, scope=scope, filters=NO_FILTERS, limit=limit)
+        better = wider.hits and (not found.hits or not wider.weak)
+        return replace(wider, filters=filters, filter_dropped=True) if better else found
+
+    async def search_multi(self, queries: Sequence[str], *, scope: Scope, filters: Filters = NO_FILTERS) -> SearchResult:
+        """One joint ranking of several keywords: at most 5 hits each, 12 in all; a hit lists the keywords it matched."""
+        keywords = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
+        results = {word: await self.search(word, scope=scope, filters=filters, limit=PER_KEYWORD) for word in keywords}
+        hits = _joint(results)
+        found = [result for result in results.values() if result.hits]
+        return SearchResult(
+            hits=hits[:JOINT_TOTAL],
+            tier=next((tier for tier in _TIER_WORTH if any(result.tier == tier for result in found)), None),
+            weak=bool(found) and all(result.weak for result in found),
+            total=len(hits),
+            filters=filters,
+            filter_dropped=bool(found) and all(result.filter_dropped for result in found),
+            notices=tuple(dict.fromkeys(notice for result in found for notice in result.notices)),
+        )
+
+    async def recent(self, *, scope: Scope, limit: int = 10, filters: Filters = NO_FILTERS) -> SearchResult:
+        """The newest analysed photos by capture time; `total` counts all that meet the filters."""
+        seen = visible(scope, filters)
+        async with self._db.session() as session:
+            total = await session.scalar(seen.with_only_columns(func.count(), maintain_column_froms=True))
+            rows = await session.execute(seen.order_by(Photo.captured_at.desc(), Photo.id.desc()).limit(limit))
+            return SearchResult(hits=[to_hit(row) for row in rows], total=total or 0, filters=filters)
+
+    async def all_matching(self, query: str, *, scope: Scope, filters: Filters = NO_FILTERS) -> SearchResult:
+        """Every row that matches, for counts and sums; an empty query means every row that meets the filters."""
+        if not query.strip():
+            return await self.recent(scope=scope, limit=-1, filters=filters)
+        async with self._db.session() as session:
+            return await self._index.matching_all(session, query=query, scope=scope, filters=filters)
+
+    async def _search(self, query: str, *, scope: Scope, filters: Filters, limit: int) -> SearchResult:
+        async with self._db.session() as session:
+            depth = max(limit, CANDIDATES) if self._vectors else limit
+            found = await self._index.search(session, query=query, scope=scope, filters=filters, limit=depth)
+        if self._vectors is None or found.tier == "phrase" or not query.strip():
+            return replace(found, hits=found.hits[:limit])
+        return await self._with_meaning(self._vectors, found, query, scope=scope, filters=filters, limit=limit)
+
+    async def _with_meaning(
+        self, vectors: VectorSearch, found: SearchResult, query: str, *, scope: Scope, filters: Filters, limit: int
+    ) -> SearchResult:
+        vector = await vectors.embed_query(query)
+        async with self._db.session() as session:
+            near = await vectors.nearest(session, vector, scope=scope, filters=filters)
+            if not near:
+                notices = (MISMATCH,) if near is None else ()
+                return replace(found, hits=found.hits[:limit], notices=notices)
+            scores = dict(fuse({hit.photo_id: hit.score for hit in found.hits}, near)[:limit])
+            hits = await load_hits(session, list(scores), scope=scope, filters=filters)
+        by_text = {hit.photo_id: hit for hit in found.hits}
+        fused = [replace(by_text.get(hit.photo_id, hit), score=scores[hit.photo_id]) for hit in hits]
+        return replace(found, hits=fused, tier=found.tier or "partial", weak=found.weak or not by_text, total=max(found.total, len(fused)))
+
+
+def _joint(results: Mapping[str, SearchResult]) -> list[Hit]:
+    """Hits of several keywords, best first: each keyword adds its tier's worth times the hit's share of its best score."""
+    scores: dict[int, float] = {}
+    hits: dict[int, Hit] = {}
+    for result in results.values():
+        for hit in result.hits:
+            share = hit.score / result.hits[0].score if result.hits[0].score > 0 else 1.0
+            scores[hit.photo_id] = scores.get(hit.photo_id, 0.0) + _TIER_WORTH[hit.tier or "partial"] * share * (hit.coverage or 0.5)
+            known = hits.get(hit.photo_id)
+            hits[hit.photo_id] = hit if known is None or hit.coverage > known.coverage else known
+    ranked = sorted(hits.values(), key=lambda hit: (scores[hit.photo_id], hit.captured_at, hit.photo_id), reverse=True)
+    return [replace(hit, score=scores[hit.photo_id], keywords=_matched(hit, results)) for hit in ranked]
+
+
+def _matched(hit: Hit, results: Mapping[str, SearchResult]) -> tuple[str, ...]:
+    """The keywords that brought the hit, and those its text holds although others ranked higher for them."""
+    text = "\n".join((hit.summary, hit.app_name, hit.ocr_text, *(entity["value"] for entity in hit.entities)))
+    return tuple(
+        keyword
+        for keyword, result in results.items()
+        if any(found.photo_id == hit.photo_id for found in result.hits) or holds_phrase(text, keyword)
+    )

@@ -31,6 +31,7 @@ _SUFFIXES = {
     "image/heic": ".heic", "image/heif": ".heif", "image/avif": ".avif", "video/mp4": ".mp4", "video/webm": ".webm",
     "video/quicktime": ".mov",
 }  # fmt: skip
+_SAYS_LITTLE = frozenset({"application/octet-stream", "text/plain", "application/zip"})
 
 
 class Run(Protocol):
@@ -73,7 +74,7 @@ class Assets:
         self._blobs = blobs
         self._run = run
         self._clock = clock or (lambda: datetime.now().astimezone())
-        self._bytes_in_use = asyncio.Lock()  # no delete between a blob's write and the row that uses it
+        self._bytes_in_use = asyncio.Lock()  # from the look for equal bytes to the row, and from the row's end to that of its bytes
 
     async def store(
         self,
@@ -94,12 +95,12 @@ class Assets:
         prepared = await self._run(partial(prepare_image, data, limits=limits))
         digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
         place = {"conversation_id": conversation_id, "message_uid": message_uid}
-        known = await self._find(owner=owner, sha256=digest, origin=origin, **place)
-        if known is not None:
-            return known
         kind_of_file = mime_type if prepared.kind == "file" and prepared.mime_type in _SAYS_LITTLE and mime_type else prepared.mime_type
         text = await extract_text(data, mime_type=kind_of_file, file_name=file_name) if prepared.kind == "file" else None
         async with self._bytes_in_use:
+            known = await self._find(owner=owner, sha256=digest, origin=origin, **place)
+            if known is not None:
+                return known
             keys = await self._put(data, prepared, text)
             row = Asset(
                 id=uuid.uuid4().hex,
@@ -184,9 +185,6 @@ class Assets:
         now = self._clock()
         offset = now.utcoffset()
         return {"created_at": now, "created_offset": int(offset.total_seconds() // 60) if offset else 0}
-
-
-_SAYS_LITTLE = frozenset({"application/octet-stream", "text/plain", "application/zip"})
 
 
 async def unused_blobs(session: AsyncSession, keys: Collection[str | None]) -> list[str]:

@@ -69,7 +69,8 @@ def message_items(message: Any) -> Iterator[RawItem]:
     for key, kind in _ATTACHMENT_KEYS.items():
         yield from _attachments(fields.get(key), kind)
     for call in _listed(fields.get("toolInvocations")):
-        yield from _tool_output(call)
+        if isinstance(call, Mapping):
+            yield from _tool_output(call)
 
 
 def problems_of(message: Any) -> list[Mapping[str, str]]:

@@ -70,7 +70,8 @@ def find_media(text: str) -> list[Found]:
     code = _code_ranges(text)
     definitions = _definitions(text, code)
     found = [*_markdown(text, code, definitions), *_tags(text, code)]
-    taken = _merge([*code, *((item.start, item.end) for item in found)])
+    defined = [match.span() for match in _DEFINITION.finditer(text)]
+    taken = _merge([*code, *defined, *((item.start, item.end) for item in found)])
     found += _bare(text, taken)
     return _without_overlap(found)
 

@@ -33,7 +33,7 @@ class ChatPool(Protocol):
     """The chat role. Raises nothing: what went wrong is in the reply, worded for the user."""
 
     async def chat(
-        self, messages: list[AnyMessage], *, tools: Sequence[BaseTool], turn_id: str, model: str, seconds: float
+        self, messages: list[AnyMessage], *, tools: Sequence[BaseTool], owner: str, turn_id: str, model: str, seconds: float
     ) -> ChatReply: ...
 
 
@@ -81,6 +81,7 @@ async def think(
     reply = await pool.chat(
         [SystemMessage(system), *history_of(state["messages"]), HumanMessage(state["input"]["text"]), *scratch, *repairs],
         tools=[] if last else tools,
+        owner=runtime.context.owner,
         turn_id=state["turn_id"],
         model=runtime.context.model,
         seconds=seconds,

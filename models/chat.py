@@ -1,0 +1,107 @@
+"""The chat role: a LangChain chat model per member, streamed, with one way to answer for all of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, HumanMessage
+from langchain_core.tools import BaseTool
+
+from memory.language import Language, language_of
+from models.errors import POLICIES, ErrorClass, ErrorType, ModelError, message_for
+from models.ledger import Ledger
+from models.pool import EMBEDDED, Member, PoolError, RolePool
+from models.remote.openai_chat import open_chat_model
+from settings import ModelSettings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+ROUND_SECONDS = 60.0
+_REFUSED = {"content_filter", "safety", "SAFETY"}
+_CUT_OFF: dict[Language, str] = {"zh": "（回答中断了，请重试。）", "en": "(The answer was cut off; please try again.)"}
+
+
+@dataclass(slots=True)
+class ChatRequest:
+    """`shown` collects what was streamed of an answer: after the first token no other model may start again."""
+
+    messages: list[AnyMessage]
+    tools: Sequence[BaseTool]
+    shown: list[str] = field(default_factory=list)
+
+    @property
+    def language(self) -> Language:
+        asked = [message for message in self.messages if isinstance(message, HumanMessage)]
+        return language_of(str(asked[-1].text)) if asked else "zh"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    message: AIMessage
+    member: str
+    degraded: bool
+    error_type: ErrorType | None = None
+
+
+class ChatRole:
+    """Answers every round of the agent loop. Never raises for a model's failure: the reply words it."""
+
+    def __init__(self, members: Sequence[Member[ChatRequest, AIMessage]], *, ledger: Ledger) -> None:
+        self._pool = RolePool("chat", members, ledger=ledger)
+
+    async def chat(
+        self, messages: list[AnyMessage], *, tools: Sequence[BaseTool], owner: str, turn_id: str, model: str, seconds: float
+    ) -> ChatReply:
+        request = ChatRequest(messages, tools)
+        try:
+            answered = await self._pool.run(request, owner=owner, turn_id=turn_id, seconds=seconds, prefer=model)
+        except PoolError as error:
+            return _failed(request, error.error_class, error.attempts[-1].member if error.attempts else "none")
+        return ChatReply(answered.reply, answered.member, answered.degraded)
+
+
+def chat_members(settings: ModelSettings, *, embedded: Callable[[], "BaseChatModel"]) -> list[Member[ChatRequest, AIMessage]]:
+    """The configured model, if any, then the embedded one. Each is made at its first use."""
+    shown = {"started": lambda request: bool(request.shown)}
+    members = [Member(EMBEDDED, partial(stream_answer, open_model=cache(embedded)), **shown)]
+    if settings.configured:
+        opener = cache(partial(open_chat_model, settings, seconds=ROUND_SECONDS))
+        members.insert(0, Member(settings.model or "", partial(stream_answer, open_model=opener, ends_with_reason=True), **shown))
+    return members
+
+
+async def stream_answer(request: ChatRequest, *, open_model: Callable[[], "BaseChatModel"], ends_with_reason: bool = False) -> AIMessage:
+    """One model's message: text, or tool calls. `ends_with_reason`: a stream that ends without one was cut."""
+    model = open_model()
+    runnable = model.bind_tools(list(request.tools)) if request.tools else model
+    whole: AIMessageChunk | None = None
+    async for chunk in runnable.astream(request.messages):
+        piece = chunk if isinstance(chunk, AIMessageChunk) else AIMessageChunk(content=chunk.content, tool_calls=chunk.tool_calls)
+        whole = piece if whole is None else whole + piece
+        if piece.text:
+            request.shown.append(str(piece.text))
+    if whole is None:
+        raise ModelError(ErrorClass.EMPTY_RESULT)
+    return _checked(whole, ends_with_reason=ends_with_reason)
+
+
+def _checked(whole: AIMessageChunk, *, ends_with_reason: bool) -> AIMessage:
+    reason = whole.response_metadata.get("finish_reason")
+    if reason in _REFUSED:
+        raise ModelError(ErrorClass.CONTENT_POLICY)
+    if ends_with_reason and not reason:
+        raise ModelError(ErrorClass.TRANSIENT, "the stream was cut")
+    if whole.invalid_tool_calls and not whole.tool_calls:
+        raise ModelError(ErrorClass.BAD_STRUCTURE)
+    if not whole.tool_calls and not str(whole.text).strip():
+        raise ModelError(ErrorClass.EMPTY_RESULT)
+    return AIMessage(str(whole.text), tool_calls=whole.tool_calls, id=whole.id)
+
+
+def _failed(request: ChatRequest, error_class: ErrorClass, member: str) -> ChatReply:
+    """After the first token the partial answer and an offer to retry; before it the table's words."""
+    partial_answer = "".join(request.shown)
+    text = f"{partial_answer}\n\n{_CUT_OFF[request.language]}" if partial_answer else message_for(error_class, request.language)
+    return ChatReply(AIMessage(text), member, degraded=False, error_type=POLICIES[error_class].error_type)

@@ -1,0 +1,156 @@
+"""A role's models in order: the first able one answers, the error table says what a failure means."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from models.errors import POLICIES, ErrorClass, ModelError, classify, retry_after
+from models.ledger import Ledger
+
+Request = TypeVar("Request")
+Reply = TypeVar("Reply")
+LONGEST_WAIT = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Generic[Request, Reply]):
+    """A model of a role. `call` raises what its client raises; `able` is asked before it and is no strike when false."""
+
+    name: str
+    call: Callable[[Request], Awaitable[Reply]]
+    able: Callable[[Request], bool] = lambda _request: True
+    started: Callable[[Request], bool] = lambda _request: False
+    """Whether a failed call of this request had already shown the user something, so that no other model may answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    member: str
+    ms: float
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Generic[Reply]):
+    """`degraded`: not the first able member answered. `attempts`: all calls of this request, in order."""
+
+    reply: Reply
+    member: str
+    degraded: bool
+    attempts: list[Attempt]
+
+
+class PoolError(Exception):
+    """No member answered; `error_class` is the last failure's."""
+
+    def __init__(self, error_class: ErrorClass, attempts: list[Attempt]) -> None:
+        super().__init__(error_class.value)
+        self.error_class = error_class
+        self.attempts = attempts
+
+
+class RolePool(Generic[Request, Reply]):
+    """Failover inside one role. The embedded member, where there is one, is the last of `members`."""
+
+    def __init__(
+        self,
+        role: str,
+        members: Sequence[Member[Request, Reply]],
+        *,
+        ledger: Ledger,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.role = role
+        self.members = list(members)
+        self._ledger = ledger
+        self._sleep = sleep
+
+    async def run(
+        self, request: Request, *, owner: str, turn_id: str, seconds: float, asset_ids: Sequence[str] = (), prefer: str = ""
+    ) -> Answered[Reply]:
+        """The reply of the first member that gives one, within `seconds` in all. Raises PoolError when none does.
+
+        `prefer` names the user's explicit choice, which goes first if it is able.
+        """
+        able = [member for member in self.members if member.able(request)]
+        able.sort(key=lambda member: member.name != prefer)
+        ends = time.monotonic() + seconds
+        attempts: list[Attempt] = []
+        last = ErrorClass.CAPABILITY
+        for member in able:
+            reply, failure = await self._try(member, request, attempts, ends)
+            if failure is None and reply is not None:
+                await self._note(attempts, owner=owner, turn_id=turn_id, asset_ids=asset_ids)
+                return Answered(reply, member.name, degraded=member is not able[0], attempts=attempts)
+            last = failure or ErrorClass.EMPTY_RESULT
+            if not POLICIES[last].next_model or member.started(request):
+                break
+        await self._note(attempts, owner=owner, turn_id=turn_id, asset_ids=asset_ids)
+        raise PoolError(last, attempts)
+
+    async def _try(
+        self, member: Member[Request, Reply], request: Request, attempts: list[Attempt], ends: float
+    ) -> tuple[Reply | None, ErrorClass | None]:
+        """One member, once more where the table allows it. This is the only layer that retries."""
+        failure: ErrorClass | None = None
+        for again in (False, True):
+            started = time.monotonic()
+            try:
+                async with asyncio.timeout(_share(ends, started, last=member is self.members[-1])):
+                    reply = await member.call(request)
+            except Exception as error:  # every failure of a client has its row in the table
+                failure = classify(error)
+                attempts.append(Attempt(member.name, _ms(started), failure.value))
+                wait = _wait(failure, error, ends - time.monotonic())
+                if again or wait is None or member.started(request):
+                    return None, failure
+                await self._sleep(wait)
+            else:
+                attempts.append(Attempt(member.name, _ms(started), "ok"))
+                return reply, None
+        return None, failure
+
+    async def _note(self, attempts: Sequence[Attempt], *, owner: str, turn_id: str, asset_ids: Sequence[str]) -> None:
+        for attempt in attempts:
+            if attempt.member != EMBEDDED:
+                await self._ledger.append(
+                    owner=owner,
+                    turn_id=turn_id,
+                    role=self.role,
+                    model=attempt.member,
+                    ms=attempt.ms,
+                    outcome=attempt.outcome,
+                    asset_ids=asset_ids,
+                )
+
+
+EMBEDDED = "embedded"
+
+
+def _share(ends: float, now: float, *, last: bool) -> float:
+    """A member with others behind it leaves them a fifth of what is left."""
+    left = max(0.05, ends - now)
+    return left if last else left * 0.8
+
+
+def _wait(failure: ErrorClass, error: Exception, left: float) -> float | None:
+    """Seconds before the same model is called once more; None: not at all."""
+    if not POLICIES[failure].same_again or left < 1.5:
+        return None
+    if failure is ErrorClass.RATE_LIMITED:
+        asked = retry_after(error)
+        return asked if asked is not None and asked <= min(LONGEST_WAIT, left / 2) else None
+    return 0.0
+
+
+def _ms(started: float) -> float:
+    return round((time.monotonic() - started) * 1000, 2)
+
+
+def require(reply: str) -> str:
+    """The reply, or the table's class for one without content."""
+    if not reply.strip():
+        raise ModelError(ErrorClass.EMPTY_RESULT)
+    return reply

@@ -12,14 +12,14 @@ from memory.language import Language, language_of
 from models.errors import POLICIES, ErrorClass, ErrorType, ModelError, message_for
 from models.ledger import Ledger
 from models.pool import EMBEDDED, Member, PoolError, RolePool
-from models.remote.openai_chat import open_chat_model
+from models.remote.openai_chat import checked, open_chat_model
 from settings import ModelSettings
 
 if TYPE_CHECKING:
+    import httpx
     from langchain_core.language_models import BaseChatModel
 
 ROUND_SECONDS = 60.0
-_REFUSED = {"content_filter", "safety", "SAFETY"}
 _CUT_OFF: dict[Language, str] = {"zh": "（回答中断了，请重试。）", "en": "(The answer was cut off; please try again.)"}
 
 
@@ -62,12 +62,14 @@ class ChatRole:
         return ChatReply(answered.reply, answered.member, answered.degraded)
 
 
-def chat_members(settings: ModelSettings, *, embedded: Callable[[], "BaseChatModel"]) -> list[Member[ChatRequest, AIMessage]]:
+def chat_members(
+    settings: ModelSettings, *, embedded: Callable[[], "BaseChatModel"], http: Callable[[], "httpx.AsyncClient"]
+) -> list[Member[ChatRequest, AIMessage]]:
     """The configured model, if any, then the embedded one. Each is made at its first use."""
     shown = {"started": lambda request: bool(request.shown)}
     members = [Member(EMBEDDED, partial(stream_answer, open_model=cache(embedded)), **shown)]
     if settings.configured:
-        opener = cache(partial(open_chat_model, settings, seconds=ROUND_SECONDS))
+        opener = cache(lambda: open_chat_model(settings, http=http(), seconds=ROUND_SECONDS))
         members.insert(0, Member(settings.model or "", partial(stream_answer, open_model=opener, ends_with_reason=True), **shown))
     return members
 
@@ -84,20 +86,7 @@ async def stream_answer(request: ChatRequest, *, open_model: Callable[[], "BaseC
             request.shown.append(str(piece.text))
     if whole is None:
         raise ModelError(ErrorClass.EMPTY_RESULT)
-    return _checked(whole, ends_with_reason=ends_with_reason)
-
-
-def _checked(whole: AIMessageChunk, *, ends_with_reason: bool) -> AIMessage:
-    reason = whole.response_metadata.get("finish_reason")
-    if reason in _REFUSED:
-        raise ModelError(ErrorClass.CONTENT_POLICY)
-    if ends_with_reason and not reason:
-        raise ModelError(ErrorClass.TRANSIENT, "the stream was cut")
-    if whole.invalid_tool_calls and not whole.tool_calls:
-        raise ModelError(ErrorClass.BAD_STRUCTURE)
-    if not whole.tool_calls and not str(whole.text).strip():
-        raise ModelError(ErrorClass.EMPTY_RESULT)
-    return AIMessage(str(whole.text), tool_calls=whole.tool_calls, id=whole.id)
+    return checked(whole, ends_with_reason=ends_with_reason)
 
 
 def _failed(request: ChatRequest, error_class: ErrorClass, member: str) -> ChatReply:

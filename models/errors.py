@@ -141,6 +141,8 @@ def classify(error: BaseException) -> ErrorClass:
         if isinstance(one, ModelError):
             return one.error_class
     names = {cls.__name__ for one in chain for cls in type(one).__mro__}
+    if any("No generation chunks" in str(one) for one in chain):  # LangChain's word for a stream without events
+        return ErrorClass.EMPTY_RESULT
     if names & {"ContentFilterFinishReasonError"}:
         return ErrorClass.CONTENT_POLICY
     return _by_reply(error, chain) or _by_transport(names)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from memory.state import FastAnalysisResult, Mode, RouteHints
+from memory.state import FastAnalysisResult, Intent, Mode, RouteHints
 from models.embedded.classifier_examples import load_examples
 from models.embedded.classifier_rules import CHAT, EDIT, IMAGE_GEN, REDO, VIDEO_GEN, VISION, Label, Rule, RuleBook, load_rules
 
 Clarification = Literal["no_image", "which_image", "missing_detail"]
 MAX_COMMAND = 80
+_WITH_A_PICTURE: frozenset[Intent] = frozenset({"image_edit", "vision", "video_gen"})
 MAX_CHARACTERS = 4000
 _CJK = r"\u3400-\u9fff"
 _BLANK_IN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}a-z0-9])|(?<=[a-z0-9])\s+(?=[{_CJK}])")
@@ -76,7 +77,6 @@ def result_of(label: Label, clarification: Clarification | None) -> FastAnalysis
     )
 
 
-
 @dataclass(frozen=True, slots=True)
 class _Guess:
     label: Label
@@ -98,6 +98,11 @@ class _Turn:
     def rule(self, group: str, text: str | None = None) -> _Guess | None:
         found = self.book.first(group, self.text if text is None else text)
         return _Guess(found.label, found.name) if found else None
+
+    def proven_edit(self, part: str) -> Rule | None:
+        """An edit rule that needs no further proof. Naming a style is none: new pictures have styles too."""
+        found = self.book.first("edit", part)
+        return found if found and not found.weak and found.label.sub_intent != "style_transfer" else None
 
     @property
     def parts(self) -> list[str]:
@@ -170,11 +175,13 @@ def _video(turn: _Turn) -> _Guess | None:
 
 
 def _redo(turn: _Turn) -> _Guess | None:
+    """"Again", unless another clause orders a change ("背景不好看,换一个")."""
     if not turn.facts.candidate:
         return None
     exact = turn.book.patterns["redo_exact"]
-    matched = any(exact.fullmatch(part) or turn.rule("redo", part) for part in turn.parts)
-    return _Guess(REDO, "redo") if matched else None
+    again = [part for part in turn.parts if exact.fullmatch(part) or turn.rule("redo", part)]
+    changes = [part for part in turn.parts[:-1] if part not in again and turn.proven_edit(part)]
+    return _Guess(REDO, "redo") if again and not changes else None
 
 
 def _vision(turn: _Turn) -> _Guess | None:
@@ -202,12 +209,11 @@ def _generate(turn: _Turn) -> _Guess | None:
     if turn.facts.candidate and turn.has("points" if turn.facts.attached else "points_zh"):
         return None
     first = turn.parts[0]
-    edit = turn.book.first("edit", first)
-    proven = edit is not None and not edit.weak and edit.label.sub_intent != "style_transfer"
-    made = turn.rule("generate", first if turn.facts.attached or (turn.facts.candidate and proven) else turn.text)
-    if made and turn.facts.attached and edit and edit.label.sub_intent == "remove_background":
-        return _Guess(edit.label, edit.name)
-    return made
+    edit = turn.proven_edit(first)
+    if turn.facts.attached:
+        made = turn.rule("generate", first)
+        return _Guess(edit.label, edit.name) if made and edit and edit.label.sub_intent == "remove_background" else made
+    return turn.rule("generate", first if turn.facts.candidate and edit else turn.text)
 
 
 def _by_mode(turn: _Turn) -> _Guess | None:
@@ -237,7 +243,26 @@ def _trusted(rule: Rule, turn: _Turn) -> bool:
 
 
 def _generate_later(turn: _Turn) -> _Guess | None:
-    return None if turn.facts.attached else turn.rule("generate")
+    """Looser signs of a new picture, where none is at hand to be edited."""
+    return None if turn.facts.attached else turn.rule("generate") or turn.rule("generate_new")
+
+
+def _named(turn: _Turn) -> _Guess | None:
+    return None if turn.facts.candidate else turn.rule("generate_new")
+
+
+def _asked_late(turn: _Turn) -> _Guess | None:
+    """The question comes after some talk ("this is my bill, can you add it up")."""
+    return next(filter(None, (turn.rule("vision", part) for part in turn.parts)), None) if turn.facts.attached else None
+
+
+def _described(turn: _Turn) -> _Guess | None:
+    """A text without a picture that is full of words for looks: light, lens, material, composition."""
+    if turn.facts.attached or turn.has("question"):
+        return None
+    looks = set(turn.book.patterns["looks"].findall(turn.text))
+    enough = 2 if turn.has("picture_order") else 4
+    return _Guess(IMAGE_GEN, "gen:described") if len(looks) >= enough else None
 
 
 _STAGES = (
@@ -245,6 +270,7 @@ _STAGES = (
     _ordered_video,
     _leading_command,
     _three_d,
+    _described,
     _guarded_chat,
     _restore,
     _video,
@@ -254,8 +280,10 @@ _STAGES = (
     _reference,
     _generate,
     _by_mode,
+    _named,
     _edit,
     _generate_later,
+    _asked_late,
 )
 
 
@@ -277,9 +305,14 @@ def _decide(turn: _Turn) -> _Guess:
     if guess:
         return guess
     if turn.facts.attached:
-        label, confidence = load_examples().nearest(turn.text)
+        label, confidence = load_examples().nearest(turn.text, among=_WITH_A_PICTURE)
         return _Guess(label, "examples", confidence)
     return _Guess(CHAT, "facts", 0.6)
+
+
+def by_facts(facts: Facts) -> Verdict:
+    """The verdict without reading the words: a picture is looked at, anything else is talk. For a stage that ran out of time."""
+    return Verdict(result_of(VISION if facts.attached else CHAT, None), "facts", 0.3)
 
 
 def settle(label: Label, turn: _Turn) -> tuple[Label, Clarification | None]:

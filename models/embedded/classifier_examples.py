@@ -4,6 +4,7 @@ import json
 import re
 import zlib
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.state import Intent
 from models.embedded.classifier_rules import Label
 
 _FILE = Path(__file__).with_name("classifier_examples.jsonl")
@@ -45,11 +47,12 @@ class Examples:
         matrix = np.stack([_vector(count, idf) for count in counts])
         return cls(tuple(label for _, label in labelled), matrix, idf)
 
-    def nearest(self, text: str) -> tuple[Label, float]:
-        """The label with the most similarity among the nearest examples, and its share of it (0 to 1)."""
+    def nearest(self, text: str, *, among: Collection[Intent]) -> tuple[Label, float]:
+        """The label with the most similarity among the nearest examples of these intents, and its share of it (0 to 1)."""
         similarity = self.matrix @ _vector(features(text), self.idf)
+        ranked = [index for index in np.argsort(-similarity, kind="stable") if self.labels[index].intent in among]
         votes: dict[Label, float] = {}
-        for index in np.argsort(-similarity)[:_NEIGHBOURS]:
+        for index in ranked[:_NEIGHBOURS]:
             votes[self.labels[index]] = votes.get(self.labels[index], 0.0) + float(similarity[index]) ** 2
         label = max(votes, key=lambda key: votes[key])
         total = sum(votes.values())

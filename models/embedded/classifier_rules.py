@@ -6,7 +6,7 @@ Texts are normalised before they are matched: NFKC, lower case, simplified Chine
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,28 +32,33 @@ REDO = Label("image_edit", "redo")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """`pattern` found and `unless` not found in a text (or one clause of it) means `label`.
+class Matcher:
+    """Holds for a text in which `pattern` is found and `unless` is not."""
 
-    `weak` rules prove an edit only beside a picture or in a plain order.
-    """
-
-    name: str
-    label: Label
     pattern: re.Pattern[str]
-    unless: re.Pattern[str] | None
-    weak: bool
+    unless: re.Pattern[str] | None = None
 
-    def matches(self, text: str) -> bool:
+    def __call__(self, text: str) -> bool:
         return bool(self.pattern.search(text)) and not (self.unless and self.unless.search(text))
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """A text, or one clause of it, that `matches` means `label`. `weak` rules prove an edit only beside a picture or in a plain order."""
+
+    name: str
+    label: Label
+    matches: Matcher
+    weak: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RuleBook:
-    """`groups` are rules in the order in which they are tried; `exact` patterns must match a whole text."""
+    """`groups` are rules in the order in which they are tried; `exact` ones must match a whole text; `plan` are reasons to plan."""
 
     patterns: Mapping[str, re.Pattern[str]]
     groups: Mapping[str, tuple[Rule, ...]]
+    plan: Mapping[str, Matcher]
 
     def found(self, name: str, text: str) -> bool:
         return bool(self.patterns[name].search(text))
@@ -62,11 +67,7 @@ class RuleBook:
         return next((rule for rule in self.groups[group] if rule.matches(text)), None)
 
     def exact(self, text: str) -> Rule | None:
-        return next((rule for rule in self.groups["exact"] if rule.pattern.fullmatch(text)), None)
-
-
-def first_match(rules: Iterable[Rule], text: str) -> Rule | None:
-    return next((rule for rule in rules if rule.matches(text)), None)
+        return next((rule for rule in self.groups["exact"] if rule.matches.pattern.fullmatch(text)), None)
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -78,22 +79,24 @@ def _source(block: str, words: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: f"(?:{_source(words[match[1]], words)})", source)
 
 
+def _compiled(block: str, words: Mapping[str, str]) -> re.Pattern[str]:
+    return re.compile(_source(block, words))
+
+
+def _matcher(row: Mapping[str, str], words: Mapping[str, str]) -> Matcher:
+    return Matcher(_compiled(row["any"], words), _compiled(row["unless"], words) if "unless" in row else None)
+
+
+def _rule(row: Mapping[str, Any], words: Mapping[str, str]) -> Rule:
+    return Rule(row["name"], Label(row["intent"], row.get("sub_intent")), _matcher(row, words), row.get("weak", False))
+
+
 @cache
 def load_rules() -> RuleBook:
-    """Raises `re.error` or `KeyError` when a file is wrong; a test loads them all."""
-    words, intents, edits = _read("classifier_words.toml"), _read("classifier_intents.toml"), _read("classifier_edits.toml")
-
-    def compiled(block: str) -> re.Pattern[str]:
-        return re.compile(_source(block, words))
-
-    def rule(row: Mapping[str, Any], group: str) -> Rule:
-        source = f"<COMMAND_START>(?:{row['any']})<COMMAND_END>" if group == "exact" else row["any"]
-        unless = compiled(row["unless"]) if "unless" in row else None
-        label = Label(row["intent"], row.get("sub_intent"))
-        return Rule(row["name"], label, compiled(source), unless, row.get("weak", False))
-
-    groups = {name: rows for name, rows in (intents | edits).items() if isinstance(rows, list)}
-    return RuleBook(
-        patterns={name: compiled(block) for name, block in intents["patterns"].items()},
-        groups={name: tuple(rule(row, name) for row in rows) for name, rows in groups.items()},
-    )
+    """Raises `re.error` or `KeyError` when a file is wrong; tests load them all."""
+    words, intents, edits = (_read(f"classifier_{name}.toml") for name in ("words", "intents", "edits"))
+    exact = [{**row, "any": f"<COMMAND_START>(?:{_source(row['any'], words)})<COMMAND_END>"} for row in intents.pop("exact")]
+    patterns = {name: _compiled(block, words) for name, block in intents.pop("patterns").items()}
+    groups = {name: tuple(_rule(row, words) for row in rows) for name, rows in {**intents, **edits, "exact": exact}.items()}
+    plan = {row["name"]: _matcher(row, words) for row in _read("classifier_plan.toml")["plan"]}
+    return RuleBook(patterns, groups, plan)

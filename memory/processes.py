@@ -1,59 +1,79 @@
-"""Worker processes for blocking, heavy work: reading, decoding and scaling pictures."""
+"""Processor-bound work in processes of its own, beside the event loop."""
 
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from typing import ParamSpec, TypeVar
+from functools import partial
+from multiprocessing import get_context, parent_process
+from typing import TypeVar, TypeVarTuple, Unpack
 
-P = ParamSpec("P")
-T = TypeVar("T")
+Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
+
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
 
 
 class WorkerPool:
-    """`await pool.run(function, ...)` in one of `workers` spawned processes; they start with the first call.
-
-    Functions and arguments are pickled. A fork would hang in the child once this process has loaded an OCR engine.
-    """
+    """Runs picklable calls in up to `workers` processes with one computing thread each; they start with the first call."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._executor: ProcessPoolExecutor | None = None
+        self._alone = asyncio.Lock()
 
-    async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Raises what `function` raises. A call whose worker died is made once more, by new workers, then raises BrokenProcessPool."""
-        try:
-            return await self._run(function, *args, **kwargs)
-        except BrokenProcessPool:
-            return await self._run(function, *args, **kwargs)
+    async def run(self, call: Callable[[Unpack[Arguments]], Result], /, *args: *Arguments) -> Result:
+        """`call(*args)` in a worker; its exception is raised here.
 
-    async def _run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        executor = self._started()
+        When a worker dies, all calls in the pool are lost and each is run again by itself: only the one that kills its worker a
+        second time raises BrokenProcessPool.
+        """
+        executor = self._executor = self._executor or _spawn(self.workers)
         try:
-            return await asyncio.wrap_future(executor.submit(function, *args, **kwargs))
+            return await _run_in(executor, call, *args)
         except BrokenProcessPool:
             if self._executor is executor:
                 self._executor = None
-                executor.shutdown(wait=False, cancel_futures=True)
-            raise
-
-    def _started(self) -> ProcessPoolExecutor:
-        if self._executor is None:
-            self._executor = ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"), initializer=_one_thread)
-        return self._executor
+        async with self._alone:
+            single = _spawn(1)
+            try:
+                return await _run_in(single, call, *args)
+            finally:
+                await _shut_down(single)
 
     async def close(self) -> None:
-        """End the workers; what they have not begun is cancelled."""
+        """End the workers after what they are at; calls still waiting are cancelled. A later call starts them anew."""
         executor, self._executor = self._executor, None
         if executor is not None:
-            await asyncio.to_thread(executor.shutdown, cancel_futures=True)
+            await _shut_down(executor)
 
 
-def _one_thread() -> None:
-    """One thread per worker: two workers do 2.0 times the work where two threads of one do 1.6. Ctrl-C is the parent's to handle."""
+async def _run_in(executor: ProcessPoolExecutor, call: Callable[[Unpack[Arguments]], Result], /, *args: *Arguments) -> Result:
+    return await asyncio.get_running_loop().run_in_executor(executor, partial(call, *args))
+
+
+async def _shut_down(executor: ProcessPoolExecutor) -> None:
+    await asyncio.to_thread(executor.shutdown, wait=True, cancel_futures=True)
+
+
+def _spawn(workers: int) -> ProcessPoolExecutor:
+    # fork hangs in a child once the parent has loaded an OCR engine
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start_worker)
+
+
+def _start_worker() -> None:
+    """Ctrl-C is the parent's to handle. As many workers as cores leave no core for threads of their own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[variable] = "1"
+    os.environ.update(_ONE_THREAD)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A killed parent tells nobody: its workers would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

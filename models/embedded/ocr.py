@@ -4,14 +4,9 @@ Detection sees a small copy with its local contrast stretched, recognition the f
 strings) and one thread this takes 1.4 s a 1080 x 2340 picture and misses 7 strings; RapidOCR's defaults take 3.2 s and miss 12.
 """
 
-import asyncio
 import functools
 import io
-import signal
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict
@@ -64,41 +59,6 @@ def read_text(image_bytes: bytes) -> OcrResult:
     texts = _recognise(image, boxes)
     lines = in_reading_order([line for line in map(_line, boxes, texts) if _is_text(line)])
     return OcrResult(text=_verbatim(lines), lines=lines, width=width, height=height)
-
-
-class OcrPool:
-    """`await pool(image_bytes)` reads in spawned worker processes, each with one thread; they start with the first picture."""
-
-    def __init__(self, *, workers: int) -> None:
-        self._workers = workers
-        self._executor: ProcessPoolExecutor | None = None
-
-    async def __call__(self, image_bytes: bytes) -> OcrResult:
-        """Raises OSError if it is no picture, BrokenProcessPool if reading it kills its worker."""
-        executor = self._started()
-        try:
-            return await asyncio.get_running_loop().run_in_executor(executor, read_text, image_bytes)
-        except BrokenProcessPool:
-            if self._executor is executor:
-                self.close()
-            raise
-
-    def close(self) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(wait=False, cancel_futures=True)
-            self._executor = None
-
-    def _started(self) -> ProcessPoolExecutor:
-        if self._executor is None:
-            # fork hangs in a child once the parent has loaded an OCR engine
-            self._executor = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"), initializer=_start_worker)
-        return self._executor
-
-
-def _start_worker() -> None:
-    """Ctrl-C is the parent's to handle; the engine loads before the first picture."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _engine()
 
 
 @functools.cache

@@ -13,6 +13,11 @@ UNKNOWN_APP = "未知"
 
 _FILE_NAME = 4.0  # what a file name is worth; a text must be worth more to contradict it
 _CONTAINER_NAME = 7.0  # apps that show other apps' texts (messages, browsers, settings) are believed longer
+_NAME_AS_TITLE = 3.0
+_ALIAS_AS_TITLE = 2.0
+_MENTION = 1.2
+_OWN_WORDS = 2.5
+_LAYOUT_WORD = 0.7
 _MOST_TEXT = 9.0
 _ENOUGH = 1.8
 _MARGIN = 0.5
@@ -70,7 +75,7 @@ def guess_app(screen: Screen, *, file_name: str) -> AppGuess:
     (best_score, best), (next_score, _) = sorted(scored, key=lambda entry: -entry[0])[:2]
     if best is named:
         return AppGuess(best.name, best, "filename")
-    if label and named is None and _is_readable(label) and best_score < _FILE_NAME:
+    if label and named is None and _is_readable(label) and best_score < _NAME_AS_TITLE:
         return AppGuess(label, None, "filename")
     if best_score >= _ENOUGH and (best_score - next_score >= _MARGIN or named is not None):
         return AppGuess(best.name, best, "text" if any(screen.has(mark) for mark in best.marks) else "layout")
@@ -78,14 +83,14 @@ def guess_app(screen: Screen, *, file_name: str) -> AppGuess:
 
 
 def _text_score(screen: Screen, app: App) -> float:
-    names = app.names
-    score = 3.0 if app.name.replace(" ", "") in screen.header else 2.0 if any(alias in screen.header for alias in app.aliases) else 0.0
-    for mark in app.marks:
-        if screen.has(mark):
-            score += (1.2 if score < 3 else 0.0) if mark.casefold() in names else 2.5
+    named = app.name.replace(" ", "") in screen.header
+    score = _NAME_AS_TITLE if named else _ALIAS_AS_TITLE if any(alias in screen.header for alias in app.aliases) else 0.0
+    shown = [mark for mark in app.marks if screen.has(mark)]
+    own = sum(mark.casefold() not in app.names for mark in shown)
+    score += _OWN_WORDS * own + (_MENTION if own < len(shown) and not named else 0)
     seen = sum(_shows(screen, word) for word in app.layout)
     if seen >= 3 or (seen == 2 and score > 0):
-        score += 0.7 * seen
+        score += _LAYOUT_WORD * seen
     return min(score, _MOST_TEXT)
 
 

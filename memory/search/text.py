@@ -64,3 +64,9 @@ def index_tokens(text: str) -> list[str]:
     for run in runs(normalised):
         tokens += [*run.bigrams, run.text[-1]] if run.dense else [run.text]
     return tokens + [number.replace(",", "") for number in _GROUPED_NUMBER.findall(normalised)]
+
+
+def fold_character(character: str) -> str:
+    """The simplified form of one character; case is kept and nothing is dropped."""
+    folded = _folds().get(ord(character))
+    return folded if isinstance(folded, str) else chr(folded) if folded else character

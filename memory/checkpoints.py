@@ -59,5 +59,4 @@ async def delete_thread(saver: AsyncSqliteSaver, thread_id: str) -> None:
 async def compact(saver: AsyncSqliteSaver) -> None:
     """Give free pages back to the file system and empty the write-ahead log."""
     async with saver.lock:
-        for pragma in ("incremental_vacuum", "wal_checkpoint(TRUNCATE)"):
-            await (await saver.conn.execute(f"PRAGMA {pragma}")).fetchall()
+        await saver.conn.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")

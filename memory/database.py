@@ -25,6 +25,12 @@ _PRAGMAS = (
     "foreign_keys=ON",
     "secure_delete=ON",
 )
+_COMPACT = f"""
+PRAGMA incremental_vacuum;
+PRAGMA busy_timeout=200;
+PRAGMA wal_checkpoint(TRUNCATE);
+PRAGMA busy_timeout={BUSY_TIMEOUT_MS};
+"""
 
 
 class _Connected:
@@ -92,12 +98,17 @@ class Database:
         async with here.turn, here.writes.begin() as session:
             yield session
 
-    @asynccontextmanager
-    async def autocommit(self) -> AsyncIterator[AsyncSession]:
-        """A session for statements that refuse to run inside a transaction, such as VACUUM."""
-        engine = (await self._here()).engine.execution_options(sqlite_begin=None, isolation_level="AUTOCOMMIT")
-        async with AsyncSession(engine) as session:
-            yield session
+    async def compact(self) -> None:
+        """Give free pages back to the file system and empty the write-ahead log. PostgreSQL vacuums by itself.
+
+        Emptying the log holds writers up, so it does not wait for a reader that takes long: the next call does it then.
+        """
+        here = await self._here()
+        if self.dialect == "sqlite":
+            async with here.engine.execution_options(sqlite_begin=None).connect() as connection:
+                raw = await connection.get_raw_connection()
+                # A pragma without columns is stepped only once by `execute`, and each step frees one page.
+                await cast(Any, raw.driver_connection).executescript(_COMPACT)
 
     def insert(self, table: type[Any]) -> Any:
         """An INSERT of this dialect that knows `on_conflict_do_update`, spelled alike on both."""

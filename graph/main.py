@@ -1,6 +1,5 @@
 """What `langgraph.json` names. Saver-less: Studio brings its own, the other doors compile theirs."""
 
-from graph.analysis import build_analysis
 from graph.builder import build_chat
 from graph.services import Services
 from settings import Settings

@@ -14,7 +14,7 @@ def chain(state: ChatState) -> list[Step]:
     return [
         Step(
             id="s1",
-            executor=executor_for(analysis["intent"]),
+            executor=executor_for(analysis["intent"], state["route"]["reasons"]),
             sub_intent=analysis["sub_intent"],
             params={},
             target_asset_ids=state["targets"]["asset_ids"],

@@ -35,8 +35,9 @@ async def _import(paths: list[Path], *, watch: bool, device: str | None, as_json
 def status(as_json: Json = False) -> None:
     """How many screenshots there are, by state, category and intent; failures with their reasons."""
     from server.library import status_of
+    from settings import Settings
 
-    report = asyncio.run(status_of())
+    report = asyncio.run(status_of(Settings()))
     if as_json:
         print(json.dumps(report, ensure_ascii=False))
         return
@@ -57,9 +58,13 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Search the screenshots without a chat."""
-    from server.library import search_library
+    from server.library import UnknownTime, search_library
+    from settings import Settings
 
-    result = asyncio.run(search_library(query, limit=limit, time=time, app=app, category=category))
+    try:
+        result = asyncio.run(search_library(Settings(), query, limit=limit, time=time, app=app, category=category))
+    except UnknownTime as error:
+        raise typer.BadParameter(str(error)) from error
     if as_json:
         print(json.dumps(_result_json(result), ensure_ascii=False))
     else:
@@ -108,8 +113,9 @@ def _show(result: "SearchResult") -> None:
 def reindex() -> None:
     """Build the search index anew from the analyses."""
     from server.library import reindex_all
+    from settings import Settings
 
-    print(f"{asyncio.run(reindex_all())} screenshots indexed")
+    print(f"{asyncio.run(reindex_all(Settings()))} screenshots indexed")
 
 
 @library.command()
@@ -119,10 +125,11 @@ def delete(
 ) -> None:
     """Delete screenshots: rows, analysis, index entries and files, for good."""
     from server.library import delete_photos
+    from settings import Settings
 
     if not yes:
         typer.confirm(f"Delete {len(photo_ids)} screenshot(s) for good?", abort=True)
-    missing = asyncio.run(delete_photos(photo_ids))
+    missing = asyncio.run(delete_photos(Settings(), photo_ids))
     for photo_id in missing:
         typer.echo(f"no screenshot #{photo_id}", err=True)
     if missing:

@@ -5,12 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import AIMessage, HumanMessage
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.builder import build_chat
 from graph.services import Services
+from memory.checkpoints import prune_thread
 from memory.context import ChatContext
+from memory.inline import store_inline
 from memory.state import TraceEntry
 
 OnToken = Callable[[str], None]
@@ -34,7 +36,7 @@ class TurnResult:
 class Turns:
     """Runs turns of conversations on one saver. Two turns of one conversation must not run at once."""
 
-    def __init__(self, *, services: Services, saver: BaseCheckpointSaver[Any]) -> None:
+    def __init__(self, *, services: Services, saver: AsyncSqliteSaver) -> None:
         self._services = services
         self._saver = saver
         self._graph = build_chat(services).compile(checkpointer=saver, name="evatar")
@@ -51,16 +53,20 @@ class Turns:
         """The user's message is in the transcript before the graph starts, whatever comes of the run."""
         services = self._services
         conversation = conversation_id or secrets.token_hex(8)
-        content: list[Any] = [{"type": "text", "text": text}, *parts] if parts else []
-        stored = await services.store_inline(content, owner=context.owner) if content else text
-        message = HumanMessage(content=stored, id=secrets.token_hex(8))
+        message = await store_inline(
+            HumanMessage([{"type": "text", "text": text}, *parts] if parts else text, id=secrets.token_hex(8)),
+            assets=services.assets,
+            owner=context.owner,
+            base_url=services.settings.base_url,
+            conversation_id=conversation,
+        )
         at = context.clock(default_zone=services.settings.timezone)
         await services.conversations.record(owner=context.owner, conversation_id=conversation, messages=[message], at=at)
         final = await self._stream(message, conversation, context, on_token)
-        await services.prune(self._saver, conversation)
+        await prune_thread(self._saver, conversation, keep=services.settings.checkpoints_kept)
         return _result(conversation, final)
 
-    async def _stream(self, message: HumanMessage, conversation: str, context: ChatContext, on_token: OnToken | None) -> dict[str, Any]:
+    async def _stream(self, message: AnyMessage, conversation: str, context: ChatContext, on_token: OnToken | None) -> dict[str, Any]:
         final: dict[str, Any] = {}
         async for part in self._graph.astream(
             {"messages": [message]},

@@ -40,7 +40,7 @@ def build_chat(services: Services) -> "StateGraph[ChatState, ChatContext, ChatIn
         partial(resolve_media, assets=services.assets, fetcher=services.fetcher, base_url=settings.base_url, budget=budget),
     )
     graph.add_node("recall", recall)
-    graph.add_node("classify", partial(classify, classifier=services.classifier, policy=budget))
+    graph.add_node("classify", partial(classify, classifier=services.classifier, budget=budget))
     graph.add_node("resolve_targets", resolve_targets)
     graph.add_node("route", route)
     graph.add_node("light", light)

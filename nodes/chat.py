@@ -15,18 +15,12 @@ from pydantic import ValidationError
 
 from memory.context import ChatContext
 from memory.state import AgentState, StepResult, ToolCallState
+from models.chat import ChatReply
 from nodes import trace
 from nodes.prompts import LAST_ROUND, TIMED_OUT, chat_system
 
 RunTool = Callable[[str, dict[str, Any], ChatContext], Awaitable[str]]
 _CITATION = re.compile(r" ?\[截图#(\d+)\]")
-
-
-class ChatReply(Protocol):
-    message: AIMessage
-    member: str
-    degraded: bool
-    error_type: str | None
 
 
 class ChatPool(Protocol):

@@ -32,13 +32,13 @@ def facts_of(state: ChatState, context: ChatContext) -> Facts:
     )
 
 
-async def classify(state: ChatState, runtime: Runtime[ChatContext], *, classifier: Classifier, policy: BudgetPolicy) -> dict[str, Any]:
+async def classify(state: ChatState, runtime: Runtime[ChatContext], *, classifier: Classifier, budget: BudgetPolicy) -> dict[str, Any]:
     """Within the analyzer's share of the budget; out of time, the facts alone decide."""
     started = time.perf_counter()
     facts = facts_of(state, runtime.context)
     text = state["input"]["text"]
     try:
-        async with asyncio.timeout(policy.stage("analyzer", state["deadline_at"])):
+        async with asyncio.timeout(budget.stage("analyzer", state["deadline_at"])):
             verdict = await asyncio.to_thread(classifier.classify, text, facts)
     except TimeoutError:
         verdict = by_facts(facts)

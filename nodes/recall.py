@@ -16,7 +16,7 @@ def empty_working_memory() -> WorkingMemory:
 async def recall(state: ChatState) -> dict[str, Any]:
     """Fill in working memory for a thread that has none, or that an older version wrote."""
     started = time.perf_counter()
-    working = WorkingMemory(**{**empty_working_memory(), **state.get("working_memory", {})})  # type: ignore[typeddict-item]
+    working = WorkingMemory(**{**empty_working_memory(), **state.get("working_memory", {})})
     entry = trace.entry(
         node="recall",
         started=started,

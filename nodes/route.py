@@ -15,7 +15,7 @@ async def route(state: ChatState, runtime: Runtime[ChatContext]) -> dict[str, An
     started = time.perf_counter()
     is_heavy, reasons = should_enter_heavy_planning(state["input"], state["analysis"], mode=runtime.context.mode)
     verdict = Route(path="heavy" if is_heavy else "light", reasons=reasons)
-    analysis = FastAnalysisResult(**{**state["analysis"], "complexity": "complex" if is_heavy else "simple"})  # type: ignore[typeddict-item]
+    analysis = FastAnalysisResult(**{**state["analysis"], "complexity": "complex" if is_heavy else "simple"})
     entry = trace.entry(
         node="route", started=started, decision=verdict["path"], detail={"reasons": reasons}, deadline_at=state["deadline_at"]
     )

@@ -9,14 +9,8 @@ from langgraph.runtime import Runtime
 from memory.context import ChatContext
 from memory.scope import Scope
 from memory.state import ExecutorState, StepResult
+from models.vision import VisionReply
 from nodes import trace
-
-
-class VisionReply(Protocol):
-    text: str
-    member: str
-    degraded: bool
-    error_type: str | None
 
 
 class VisionPool(Protocol):

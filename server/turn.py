@@ -13,7 +13,7 @@ from graph.services import Services
 from memory.checkpoints import prune_thread
 from memory.context import ChatContext
 from memory.inline import store_inline
-from memory.state import TraceEntry
+from memory.state import ChatState, TraceEntry
 
 OnToken = Callable[[str], None]
 RECURSION_LIMIT = 60
@@ -28,9 +28,9 @@ class TurnResult:
     citations: list[int]
     tool_calls: list[dict[str, Any]]
     trace: list[TraceEntry]
-    degraded: bool = False
-    error_type: str | None = None
-    state: dict[str, Any] = field(default_factory=dict, repr=False)
+    degraded: bool
+    error_type: str | None
+    state: ChatState = field(repr=False)
 
 
 class Turns:
@@ -66,8 +66,8 @@ class Turns:
         await prune_thread(self._saver, conversation, keep=services.settings.checkpoints_kept)
         return _result(conversation, final)
 
-    async def _stream(self, message: AnyMessage, conversation: str, context: ChatContext, on_token: OnToken | None) -> dict[str, Any]:
-        final: dict[str, Any] = {}
+    async def _stream(self, message: AnyMessage, conversation: str, context: ChatContext, on_token: OnToken | None) -> ChatState:
+        final = ChatState()
         async for part in self._graph.astream(
             {"messages": [message]},
             {"configurable": {"thread_id": conversation}, "recursion_limit": RECURSION_LIMIT},
@@ -86,7 +86,7 @@ class Turns:
         return final
 
 
-def _result(conversation: str, state: dict[str, Any]) -> TurnResult:
+def _result(conversation: str, state: ChatState) -> TurnResult:
     reply = state["messages"][-1]
     if not isinstance(reply, AIMessage):
         raise RuntimeError("the turn ended without a reply")

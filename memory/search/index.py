@@ -143,7 +143,7 @@ class _View:
             .order_by(hit.c.rank, Photo.captured_at.desc(), Photo.id.desc())
             .limit(limit)
         )
-        rows = (await self.session.execute(seen)).tuples().all()
+        rows = (await self.session.execute(seen)).all()
         return [(photo_id, -rank) for photo_id, rank, _ in rows], rows[0][2] if rows else 0
 
     async def result(self, scored: Sequence[Scored], tier: Tier, total: int) -> SearchResult:
@@ -159,7 +159,7 @@ class _View:
 async def _weigh(session: AsyncSession, question: Question) -> Weighed:
     """Look up in how many rows each term is, now: a kept count could drift."""
     ranges = json.dumps([[term.text, term.text + _AFTER_ANY if term.prefix else term.text] for term in question.terms])
-    counts: dict[int, int] = dict((await session.execute(_FREQUENCIES, {"ranges": ranges})).tuples().all())
+    counts: dict[int, int] = dict((await session.execute(_FREQUENCIES, {"ranges": ranges})).all())
     frequencies = {term: counts.get(number, 0) for number, term in enumerate(question.terms)}
     return Weighed.of(question, frequencies, await session.scalar(_ROWS))
 
@@ -186,7 +186,7 @@ async def _analysed_after(session: AsyncSession, photo_id: int) -> list[IndexRow
         .order_by(Photo.id)
         .limit(_BATCH)
     )
-    batch = [index_row(photo, analysis) for photo, analysis in rows.tuples()]
+    batch = [index_row(photo, analysis) for photo, analysis in rows]
     session.expunge_all()  # a rebuild passes through every row: none may stay in memory
     return batch
 

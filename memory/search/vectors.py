@@ -56,7 +56,7 @@ class VectorSearch:
     async def nearest(self, session: AsyncSession, query: Vector, *, scope: Scope, filters: Filters) -> dict[int, float] | None:
         """Cosine of the closest rows by photo id; None when vectors of another model or size are stored."""
         owned = select(PhotoVector.model, PhotoVector.dim).where(PhotoVector.owner == scope.owner).distinct()
-        kinds = {(model, dim) for model, dim in (await session.execute(owned)).tuples()}
+        kinds = {(model, dim) for model, dim in await session.execute(owned)}
         if kinds - {(self.model, len(query))}:
             return None
         seen = (
@@ -65,7 +65,7 @@ class VectorSearch:
             .join(Analysis, Analysis.photo_id == Photo.id)
             .where(*conditions(scope, filters))
         )
-        rows = (await session.execute(seen)).tuples().all()
+        rows = (await session.execute(seen)).all()
         return await asyncio.to_thread(_closest, rows, query)
 
     async def _missing(self, db: Database, owner: str, *, after: int) -> list[tuple[int, str]]:
@@ -79,7 +79,7 @@ class VectorSearch:
             .limit(_BATCH)
         )
         async with db.session() as session:
-            return [(photo_id, "\n".join(texts)) for photo_id, *texts in (await session.execute(query)).tuples()]
+            return [(photo_id, "\n".join(texts)) for photo_id, *texts in await session.execute(query)]
 
 
 def fuse(text: Mapping[int, float], meaning: Mapping[int, float]) -> list[tuple[int, float]]:

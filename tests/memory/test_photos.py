@@ -148,7 +148,7 @@ async def test_nobody_waits_for_a_killed_worker(photos: Photos) -> None:
     await add(photos, "b")
     await photos.claim_pending(scope=ANN, worker="dead")
     await photos.claim_pending(scope=ANN, worker="living")
-    await photos.end_leases(living={"living"})
+    await photos.end_leases(workers=["dead"])
     [claim] = await photos.claim_pending(scope=ANN, worker="living", limit=5)
     assert claim.photo.filename == "a.png"
 

@@ -11,7 +11,7 @@ from memory.scope import Scope
 from memory.search.index import SqliteSearchIndex
 from memory.search.service import Knowledge
 from settings.settings import Settings
-from tests.library import store_texts
+from tests.bulk import store_texts
 
 SCOPE = Scope(owner="local")
 

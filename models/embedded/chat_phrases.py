@@ -1,0 +1,62 @@
+"""The words of the embedded chat model, in Chinese and English."""
+
+from memory.language import Language
+from models.embedded.chat_lexicon import Shape
+
+PHRASES: dict[Language, dict[str, str]] = {
+    "zh": {
+        "found": "找到 {count} 张相关截图：",
+        "nothing": "没有找到与“{what}”有关的截图。可以换个说法，或告诉我大概的时间、应用再试。",
+        "part_missing": "没有找到与“{what}”有关的截图。",
+        "beyond_time": "“{time}”的截图里没有找到，以下来自其他时间：",
+        "none_in_time": "没有找到“{time}”的截图。",
+        "none_at_all": "没有找到截图，截图库还是空的。",
+        "listed": "最近的 {count} 张截图（新的在前）：",
+        "listed_time": "“{time}”共有 {count} 张截图（新的在前）：",
+        "more": "该时间内一共 {total} 张，以上是最新的部分。",
+        "counted": "- 符合的截图：**{count} 张**",
+        "counted_groups": "- 去掉近似重复后：{groups} 张",
+        "sum": "- 合计：{sums}（{count} 笔）",
+        "shot_columns": "时间|应用|内容|来源",
+        "sum_columns": "时间|应用|金额|来源",
+        "answer_columns": "事项|结果|来源",
+        "no_text": "（图中没有文字）",
+        "web_found": "网上的结果：",
+        "web_not_configured": "这个问题需要联网，但没有配置联网搜索（设置 TAVILY_API_KEY 或 BRAVE_API_KEY 即可）。",
+        "web_failed": "联网搜索没有得到结果，请稍后再试。",
+    },
+    "en": {
+        "found": "Found in {count} screenshot(s):",
+        "nothing": "I couldn't find anything about “{what}” in your screenshots. Other words, a time or an app may help.",
+        "part_missing": "I couldn't find anything about “{what}”.",
+        "beyond_time": "Nothing was found for “{time}”; this is from other times:",
+        "none_in_time": "I couldn't find any screenshots for “{time}”.",
+        "none_at_all": "I couldn't find any screenshots: the library is still empty.",
+        "listed": "Your {count} most recent screenshot(s), newest first:",
+        "listed_time": "{count} screenshot(s) for “{time}”, newest first:",
+        "more": "There are {total} in that time; these are the newest.",
+        "counted": "- Matching screenshots: **{count}**",
+        "counted_groups": "- Without near-duplicates: {groups}",
+        "sum": "- In all: {sums} ({count} payment(s))",
+        "shot_columns": "Time|App|Content|Source",
+        "sum_columns": "Time|App|Amount|Source",
+        "answer_columns": "Matter|Answer|Source",
+        "no_text": "(no text in the picture)",
+        "web_found": "From the web:",
+        "web_not_configured": "This needs the web, but web search is not configured (set TAVILY_API_KEY or BRAVE_API_KEY).",
+        "web_failed": "The web search returned nothing; please try again later.",
+    },
+}
+SHAPE_NAMES: dict[Shape, dict[Language, str]] = {
+    "money": {"zh": "金额", "en": "Amount"},
+    "time": {"zh": "时间", "en": "Time"},
+    "date": {"zh": "日期", "en": "Date"},
+    "duration": {"zh": "时长", "en": "Duration"},
+    "code": {"zh": "号码", "en": "Code"},
+    "phone": {"zh": "电话", "en": "Phone"},
+    "person": {"zh": "人员", "en": "Person"},
+    "place": {"zh": "地点", "en": "Place"},
+    "amount": {"zh": "数量", "en": "Amount"},
+    "name": {"zh": "名称", "en": "Name"},
+    "text": {"zh": "内容", "en": "Detail"},
+}

@@ -9,10 +9,10 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import get_context, parent_process
-from typing import TypeVar, TypeVarTuple, Unpack
+from typing import ParamSpec, TypeVar
 
-Result = TypeVar("Result")
-Arguments = TypeVarTuple("Arguments")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
 
@@ -25,22 +25,23 @@ class WorkerPool:
         self._executor: ProcessPoolExecutor | None = None
         self._alone = asyncio.Lock()
 
-    async def run(self, call: Callable[[Unpack[Arguments]], Result], /, *args: *Arguments) -> Result:
-        """`call(*args)` in a worker; its exception is raised here.
+    async def run(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """`call(*args, **kwargs)` in a worker; its exception is raised here.
 
         When a worker dies, all calls in the pool are lost and each is run again by itself: only the one that kills its worker a
         second time raises BrokenProcessPool.
         """
+        bound = partial(call, *args, **kwargs)
         executor = self._executor = self._executor or _spawn(self.workers)
         try:
-            return await _run_in(executor, call, *args)
+            return await _run_in(executor, bound)
         except BrokenProcessPool:
             if self._executor is executor:
                 self._executor = None
         async with self._alone:
             single = _spawn(1)
             try:
-                return await _run_in(single, call, *args)
+                return await _run_in(single, bound)
             finally:
                 await _shut_down(single)
 
@@ -51,8 +52,8 @@ class WorkerPool:
             await _shut_down(executor)
 
 
-async def _run_in(executor: ProcessPoolExecutor, call: Callable[[Unpack[Arguments]], Result], /, *args: *Arguments) -> Result:
-    return await asyncio.get_running_loop().run_in_executor(executor, partial(call, *args))
+async def _run_in(executor: ProcessPoolExecutor, call: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(executor, call)
 
 
 async def _shut_down(executor: ProcessPoolExecutor) -> None:

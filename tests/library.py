@@ -1,78 +1,74 @@
-"""A library of screenshots made of texts alone, written in bulk."""
+"""A library without pictures: analysed screenshots written as the analysis writes them."""
 
 import hashlib
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import func, insert, select
-
-from memory.database import Database
-from memory.search.index import SqliteSearchIndex
-from memory.search.rows import index_row
-from memory.tables import Analysis, Asset, Photo, stamp
-
-FIRST = datetime(2026, 1, 1, tzinfo=UTC)
-_BATCH = 1000
+from graph.services import Services
+from memory.photos import AnalysisResult, NewPhoto
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shot:
-    """One analysed screenshot; what is not given is empty."""
-
     text: str
-    owner: str = "local"
-    device: str = "phone"
-    app: str = ""
-    category: str = "other"
-    intent: str = "ignore"
+    app: str
+    category: str
+    taken_at: str
     summary: str = ""
-    entities: list[dict[str, str]] = field(default_factory=list)
-    at: datetime = FIRST
-    status: str = "done"
+    filename: str = ""
+    owner: str = "local"
+    device_id: str = "phone"
 
 
-async def store_texts(db: Database, index: SqliteSearchIndex, texts: Sequence[str], *, owner: str = "local") -> list[int]:
-    """One screenshot a text, a minute apart; returns their photo ids."""
-    return await store(db, index, [Shot(text=text, owner=owner, at=FIRST + timedelta(minutes=i)) for i, text in enumerate(texts)])
+async def add(services: Services, shot: Shot) -> int:
+    """Store one analysed screenshot; returns its photo id."""
+    sha256 = hashlib.sha256(f"{shot.owner}{shot.taken_at}{shot.text}".encode()).hexdigest()
+    added = await services.photos.add(
+        NewPhoto(
+            owner=shot.owner,
+            sha256=sha256,
+            filename=shot.filename or f"Screenshot_{sha256[:8]}.png",
+            mime_type="image/png",
+            byte_size=1,
+            width=1080,
+            height=2340,
+            blob_key=f"none/{sha256}",
+            working_key=None,
+            thumbnail_key=None,
+            captured_at=datetime.fromisoformat(shot.taken_at),
+            time_source="filename",
+            device_id=shot.device_id,
+        )
+    )
+    result = AnalysisResult(
+        summary=shot.summary or shot.text.splitlines()[0],
+        app_name=shot.app,
+        content_category=shot.category,
+        intent="reference",
+        entities=[],
+        ocr_text=shot.text,
+        confidence=0.9,
+        engine="test",
+    )
+    await services.photos.save_analysis(added.photo_id, result)
+    return added.photo_id
 
 
-async def store(db: Database, index: SqliteSearchIndex, shots: Sequence[Shot]) -> list[int]:
-    """Write the rows and their index entries, creating the index if need be; returns the photo ids."""
-    ids: list[int] = []
-    async with db.begin() as session:
-        await index.create(session)
-        last = await session.scalar(select(func.coalesce(func.max(Photo.id), 0))) or 0
-        for start in range(0, len(shots), _BATCH):
-            batch = list(enumerate(shots[start : start + _BATCH], last + start + 1))
-            await session.execute(insert(Asset), [_asset(number, shot) for number, shot in batch])
-            await session.execute(insert(Photo), [_photo(number, shot) for number, shot in batch])
-            await session.execute(insert(Analysis), [_analysis(number, shot) for number, shot in batch])
-            done = [(number, shot) for number, shot in batch if shot.status == "done"]
-            await index.put_many(session, [index_row(Photo(**_photo(n, s)), Analysis(**_analysis(n, s))) for n, s in done])
-            ids += [number for number, _ in batch]
-    return ids
-
-
-def _sha256(number: int) -> str:
-    return hashlib.sha256(str(number).encode()).hexdigest()
-
-
-def _asset(number: int, shot: Shot) -> dict[str, Any]:
-    digest = _sha256(number)
-    stored = {"sha256": digest, "kind": "image", "origin": "upload", "mime_type": "image/png", "byte_size": 1, "blob_key": digest}
-    return {"id": digest[:32], "owner": shot.owner, **stored, **stamp(shot.at)}
-
-
-def _photo(number: int, shot: Shot) -> dict[str, Any]:
-    named = {"id": number, "asset_id": _sha256(number)[:32], "sha256": _sha256(number), "filename": f"{number}.png"}
-    taken = {"captured_at": shot.at, "captured_offset": 0, "time_source": "mtime"}
-    return {**named, "owner": shot.owner, "device_id": shot.device, **taken, **stamp(shot.at)}
-
-
-def _analysis(number: int, shot: Shot) -> dict[str, Any]:
-    read = {"summary": shot.summary, "ocr_text": shot.text, "entities": json.dumps(shot.entities, ensure_ascii=False)}
-    said = {"app_name": shot.app, "content_category": shot.category, "intent": shot.intent, "status": shot.status}
-    return {"photo_id": number, "owner": shot.owner, **read, **said, **stamp(shot.at)}
+PARCEL = Shot(
+    text="菜鸟驿站\n待取件 1\n取件码 5-2-8043\n圆通快递 YT8800123\n陶瓷花盆 2件",
+    app="菜鸟",
+    category="shopping",
+    taken_at="2026-11-29T10:00:00+08:00",
+)
+TRAIN = Shot(
+    text="订单详情\n南京南 G7123 上海虹桥\n08:12 发车\n2026年12月6日 星期日\n二等座 03车08A号\n¥139.5",
+    app="铁路12306",
+    category="other",
+    taken_at="2026-11-28T09:30:00+08:00",
+)
+LUNCH = Shot(
+    text="订单已送达\n李记牛肉面\n招牌牛肉面 x1 ¥26\n合计 ¥31.5\n送达时间 12:20",
+    app="美团",
+    category="shopping",
+    taken_at="2026-11-30T12:30:00+08:00",
+)

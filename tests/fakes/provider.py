@@ -36,6 +36,7 @@ class ScriptedProvider:
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self._arrived = threading.Condition()
         self._script: list[Play] = []
         self._loop = asyncio.new_event_loop()
         self._writers: list[asyncio.StreamWriter] = []
@@ -53,6 +54,16 @@ class ScriptedProvider:
 
     def play(self, *plays: Play) -> None:
         self._script += plays
+
+    async def received(self, count: int) -> None:
+        """Returns when so many requests have arrived. Raises TimeoutError after 10 s."""
+
+        def wait() -> bool:
+            with self._arrived:
+                return self._arrived.wait_for(lambda: len(self.requests) >= count, timeout=10)
+
+        if not await asyncio.to_thread(wait):
+            raise TimeoutError(f"{len(self.requests)} of {count} requests came")
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -84,7 +95,9 @@ class ScriptedProvider:
         self._writers.append(writer)
         try:
             while request := await _read_request(reader):
-                self.requests.append(request)
+                with self._arrived:
+                    self.requests.append(request)
+                    self._arrived.notify_all()
                 play = self._script.pop(0) if self._script else status(500, {"error": {"message": "the script is exhausted"}})
                 await play(request, writer)
                 if writer.is_closing():

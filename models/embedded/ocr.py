@@ -29,7 +29,8 @@ _TILE_HEIGHT = 2.2  # ... this many widths high,
 _TILE_OVERLAP = 0.3  # overlapping by this many widths (more than the tallest line)
 _MIN_SCORE = 0.6
 _MIN_LONE_SCORE = 0.85  # of a single character: an icon looks like some character
-_CONFUSED = str.maketrans({"º": "°", "・": "·", "﹣": "-"})
+_FULL_WIDTH = {code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))}
+_CONFUSED = {**_FULL_WIDTH, ord("º"): ord("°"), ord("・"): ord("·")}  # letters and digits of screens are half-width
 _ICONS = frozenset("く〈〉<>←→↑↓‹›へ∧∨^|｜_—–-.…·•。、,，'`´\"°~＜＞《》【】[]()（）+×*=:：;；／/\\")
 
 

@@ -24,7 +24,8 @@ _ENOUGH = 3
 _SURE = 6
 _AGREES = 2  # a kind of the app's own category
 _USUAL_KIND = {"chat": "聊天记录", "webpage": "网页"}  # what their apps show unless another kind is sure
-_LONG_ROW = 14  # characters of a row of running text
+_LONG_ROW = 20  # characters of a row of running text
+_LONG_TEXT = 80  # characters of running text in an article
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +126,9 @@ def _usual_intent(screen: Screen, guess: AppGuess) -> ScreenIntent:
 
 
 def _is_article(screen: Screen) -> bool:
-    rows = ["".join(cell.text for cell in row) for row in screen.rows]
-    long = sum(len(re.sub(r"\s", "", row)) >= _LONG_ROW for row in rows)
-    return long >= 5 and long >= 0.5 * len(rows)
+    rows = [re.sub(r"\s", "", "".join(cell.text for cell in row)) for row in screen.rows]
+    long = sum(len(row) for row in rows if len(row) >= _LONG_ROW)
+    return long >= _LONG_TEXT and long >= 0.6 * sum(map(len, rows))
 
 
 def _confidence(ocr: OcrResult, guess: AppGuess, score: int) -> float:

@@ -18,21 +18,28 @@ _LABEL = re.compile(
     r"(号|码|号码|编号|单号|时间|日期|地址|地点|方式|金额|姓名|名称|电话|人|员|师|方|商|类|门|室|期|费|额|状态|说明|备注|规格|数量|主题|科室|时段|座位|舱位"
     r"|价|款|手|站|口|台|校|专业|学院|班级|类型|品牌|型号|余额|全称|机构|标签|分类|银行|医院|时长|距离|密码|身份|房型|车型|车牌|税|姓|址|事由|科目|成绩|总分|课程|医生|药品)$"
 )
+_SENTENCE_END = re.compile(r"[。！？!?；;:：]$")
+_ITEM = re.compile(r"[·•●▪-] ?|\d{1,2}[.、)）] ?|[①-⑳【\[~$]|[A-Z]:|https?://")
+_SHORTEST_LINE = 9  # characters of a line that may have run out of room
 _ACTION = re.compile(r"^(复制|查看|输入|获取|出示|联系(?!人|电话|方式)|申请(?!人|时间|日期)|修改|扫|选择|添加|去|立即|一键)")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One or more runs of text without a wide gap. `left`, `height` in px."""
+    """One or more runs of text without a wide gap, in px; `height` of one line, `last`: where its last line ends."""
 
     text: str
     left: int
+    top: int
+    right: int
+    bottom: int
     height: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What is under the status bar. `folded`: NFKC and simplified, a row per line; `squeezed`: the same without blanks."""
+    """What is under the status bar, wrapped lines joined. `folded`: NFKC and simplified, a row per line; `squeezed`: without blanks."""
 
     rows: tuple[tuple[Cell, ...], ...]
     folded: str
@@ -48,7 +55,7 @@ class Screen:
 
 
 def read_layout(ocr: OcrResult) -> Screen:
-    rows = tuple(_rows(ocr["lines"], width=ocr["width"], height=ocr["height"]))
+    rows = tuple(_unwrapped(list(_rows(ocr["lines"], width=ocr["width"], height=ocr["height"]))))
     folded_rows = [[fold(cell.text) for cell in row] for row in rows]
     folded = "\n".join("\t".join(row) for row in folded_rows)
     squeezed_cells = [[_BLANKS.sub("", text) for text in row] for row in folded_rows]
@@ -74,11 +81,11 @@ def pairs(screen: Screen) -> list[tuple[str, str]]:
         found.extend((match["label"].strip(), _value(match["value"])) for match in inline)
         if inline or number in taken:
             continue
-        if len(row) == 2 and is_label(row[0].text) and not is_label(row[1].text):
-            found.append((row[0].text, _value(row[1].text)))
-        elif number + 1 < len(screen.rows) and _labels_above(row, screen.rows[number + 1]):
+        if number + 1 < len(screen.rows) and _labels_above(row, screen.rows[number + 1]):
             found.extend((label.text, _value(value.text)) for label, value in zip(row, screen.rows[number + 1], strict=True))
             taken.add(number + 1)
+        elif len(row) == 2 and is_label(row[0].text):
+            found.append((row[0].text, _value(row[1].text)))
     return found
 
 
@@ -122,8 +129,52 @@ def _cells(row: list[OcrLine]) -> Iterator[Cell]:
 
 
 def _joined(parts: list[OcrLine]) -> Cell:
-    text = _CHEVRON.sub("", " ".join(part["text"] for part in parts))
-    return Cell(text=text, left=parts[0]["box"][0], height=max(map(_height, parts)))
+    boxes = [part["box"] for part in parts]
+    return Cell(
+        text=_CHEVRON.sub("", " ".join(part["text"] for part in parts)),
+        left=boxes[0][0],
+        top=min(box[1] for box in boxes),
+        right=max(box[2] for box in boxes),
+        bottom=max(box[3] for box in boxes),
+        height=max(map(_height, parts)),
+        last=max(box[2] for box in boxes),
+    )
+
+
+def _unwrapped(rows: list[tuple[Cell, ...]]) -> Iterator[tuple[Cell, ...]]:
+    alone = [row[0] for row in rows if len(row) == 1]
+    current: tuple[Cell, ...] = ()
+    for row in rows:
+        if len(current) == 1 and len(row) == 1 and _goes_on(current[0], row[0], alone=alone):
+            current = (_continued(current[0], row[0]),)
+            continue
+        if current:
+            yield current
+        current = row
+    if current:
+        yield current
+
+
+def _goes_on(line: Cell, below: Cell, *, alone: list[Cell]) -> bool:
+    """Close above the next line, in the same type, and without room for its first word in the column."""
+    close = 0 <= below.top - line.bottom < 0.7 * line.height and _same_left(line, below)
+    same_type = 0.75 < below.height / max(1, line.height) < 1.33
+    if not (close and same_type) or _SENTENCE_END.search(line.text) or _ITEM.match(below.text):
+        return False
+    first_word = len(below.text.split(" ")[0]) if below.text[:1].isascii() else 1
+    needed = (below.right - below.left) / max(1, len(below.text)) * first_word
+    ragged = 0.6 * line.height
+    return len(line.text) >= _SHORTEST_LINE and line.last + needed + ragged > max(cell.right for cell in alone if _same_left(cell, line))
+
+
+def _same_left(one: Cell, other: Cell) -> bool:
+    return abs(one.left - other.left) < 0.6 * min(one.height, other.height)
+
+
+def _continued(line: Cell, below: Cell) -> Cell:
+    blank = " " if line.text[-1].isascii() and below.text[:1].isascii() else ""
+    text = line.text + blank + below.text
+    return Cell(text, line.left, line.top, max(line.right, below.right), below.bottom, below.height, below.right)
 
 
 def _height(line: OcrLine) -> int:

@@ -8,14 +8,17 @@ from models.embedded.screen_layout import Cell, Screen, pairs
 
 NO_TEXT = "图片中没有文字，可能是照片或壁纸。"
 
-_MOST_CONTENT = 110  # characters of the second sentence
+_MOST_CONTENT = 170  # characters of the second sentence
 _MOST_FACTS = 90
+_LONGEST_TITLE = 40
+_LONGEST_ROW = 60  # of a paragraph, the beginning is told
 _TOLD = ("取件码/验证码", "车次", "航班", "订单号", "股票", "金额", "日期", "时间", "地点", "人名", "公司")
 _BUTTONS = re.compile(
     r"首页|我的|发现|更多|分享|编辑|返回|取消|确定|完成|搜索|筛选|消息|通讯录|关注|推荐|写评论.*|扫码|扫一扫|复制|评论|点赞|收藏|转发|下一步|保存|删除|设置"
     r"|联系商家|申请售后|查看详情|全部|客服|购物车|立即.{1,4}|ESC|TAB|CTRL|ALT|HOME|END|[A-Z]|\W+"
 )
 _WORDS = re.compile(r"[\u3400-\u9fff]{2}|[A-Za-z]{3}")
+_NO_TITLE = re.compile(r"[。】》；：]|^.{0,8}\d{1,2}:\d{2}")
 _TELLING = re.compile(r"Error\b|Exception|失败|报错|取件码|验证码|合计|实付|截止|到期|逾期")
 
 
@@ -33,8 +36,8 @@ def summarise(screen: Screen, *, app: str, kind: str, domain: str, entities: lis
 
 def _title(screen: Screen) -> str:
     """The first words of the page, or clearly larger ones just below."""
-    cells = [cell for row in screen.rows[:4] for cell in row if 2 <= len(cell.text) <= 24 and _WORDS.search(cell.text)]
-    cells = [cell for cell in cells if not _BUTTONS.fullmatch(cell.text)]
+    cells = [cell for row in screen.rows[:4] for cell in row if 2 <= len(cell.text) <= _LONGEST_TITLE and _WORDS.search(cell.text)]
+    cells = [cell for cell in cells if not _BUTTONS.fullmatch(cell.text) and not _NO_TITLE.search(cell.text)]
     if not cells:
         return ""
     largest = max(cells, key=lambda cell: cell.height)
@@ -54,7 +57,8 @@ def _content(screen: Screen, *, without: str) -> str:
 
 
 def _row_text(row: tuple[Cell, ...]) -> str:
-    return " ".join(cell.text for cell in row if not _BUTTONS.fullmatch(cell.text))
+    text = " ".join(cell.text for cell in row if not _BUTTONS.fullmatch(cell.text))
+    return text if len(text) <= _LONGEST_ROW else f"{text[:_LONGEST_ROW]}…"
 
 
 def _rank(text: str, number: int) -> tuple[int, int]:

@@ -18,9 +18,12 @@ from memory.fetch import Fetcher
 from memory.photos import Photos
 from memory.processes import WorkerPool
 from memory.search.index import SqliteSearchIndex
+from memory.search.maintenance import ensure_current
 from memory.search.service import Knowledge
+from memory.search.vectors import VectorSearch
 from models.chat import ChatRole, chat_members
 from models.embedded.classifier import EmbeddedClassifier
+from models.embedded.embedder import MODEL, EmbeddedEmbeddings
 from models.embedded.ocr import OcrResult, read_text
 from models.screenshots import ScreenshotRole, screenshot_members
 from models.vision import VisionRole, vision_members
@@ -75,13 +78,9 @@ class Services:
         """An index cut by another version is rebuilt in the background; until then it answers as it can."""
         await self.index.create(session)
         if not await self.index.is_current(session):
-            task = asyncio.create_task(self._rebuild_index())
+            task = asyncio.create_task(ensure_current(self.database, self.index))
             self._background.add(task)
             task.add_done_callback(self._background.discard)
-
-    async def _rebuild_index(self) -> None:
-        async with self.database.begin() as session:
-            await self.index.rebuild(session)
 
     @cached_property
     def blobs(self) -> BlobStore:
@@ -101,7 +100,12 @@ class Services:
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        return Knowledge(self.database, self.index)
+        return Knowledge(self.database, self.index, vectors=self.vectors)
+
+    @cached_property
+    def vectors(self) -> VectorSearch | None:
+        """Search by meaning, when EVATAR_SEMANTIC asks for it."""
+        return VectorSearch(embeddings=EmbeddedEmbeddings(), model=MODEL) if self.settings.semantic else None
 
     @cached_property
     def conversations(self) -> Conversations:

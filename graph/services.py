@@ -1,7 +1,7 @@
 """The composition root: what the nodes are given. Every member is made at its first use and opens in the running loop."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -12,9 +12,12 @@ from graph.analysis import build_analysis
 from memory.assets import Assets
 from memory.attempts import Attempts
 from memory.blobs import BlobStore
+from memory.context import ChatContext
 from memory.conversations import Conversations
 from memory.database import Database
 from memory.fetch import Fetcher
+from memory.jobs import Handler, Job, JobKind
+from memory.maintenance import maintain
 from memory.photos import Photos
 from memory.processes import WorkerPool
 from memory.search.index import SqliteSearchIndex
@@ -156,6 +159,22 @@ class Services:
     def analysis(self) -> Any:
         """The compiled analysis graph."""
         return build_analysis(self)
+
+    async def analyze(self, photo_id: int, *, owner: str) -> str:
+        """Analyse one photo; returns the status it ended in (`done`, `pending`, `error` or `gone`)."""
+        final = await self.analysis.ainvoke({"photo_id": photo_id}, context=ChatContext(owner=owner))
+        return str(final["status"])
+
+    def job_handlers(self) -> Mapping[JobKind, Handler]:
+        """What each kind of job does. An analysis notes its own failure; a job that is run twice finds its work done."""
+
+        async def analyze(job: Job) -> None:
+            await self.analyze(int(job.subject), owner=job.owner)
+
+        async def clean_up(_job: Job) -> None:
+            await maintain(self.database, self.index)
+
+        return {JobKind.ANALYZE: analyze, JobKind.MAINTAIN: clean_up}
 
 
 def _embedded_chat() -> "BaseChatModel":

@@ -1,6 +1,7 @@
 """LangGraph Studio's server, booted for real and driven by its SDK."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,13 +21,14 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def studio(demo_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def studio(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of `langgraph dev` over a copy of the demo library."""
     port = free_port()
+    library = shutil.copytree(demo_template, tmp_path_factory.mktemp("studio") / "library")
     log = tmp_path_factory.mktemp("studio") / "log"
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("EVATAR_", "OPENAI_", "LANGSMITH_"))},
-        "EVATAR_DATA_DIR": str(demo_library),
+        "EVATAR_DATA_DIR": str(library),
         "EVATAR_TIMEZONE": "Asia/Shanghai",
         "LANGSMITH_TRACING": "false",
         "LANGGRAPH_CLI_NO_ANALYTICS": "1",

@@ -150,7 +150,7 @@ def classify(error: BaseException) -> ErrorClass:
 
 def _by_reply(error: BaseException, chain: list[BaseException]) -> ErrorClass | None:
     status = status_of(error)
-    if status is None:
+    if status is None or status < 400:
         return None
     said = " ".join(str(one) for one in chain)
     if status in (400, 403, 404, 422, 429):

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from typing_extensions import TypedDict
 
 from memory.attachments import extract_text
 from memory.blobs import BlobStore
@@ -32,6 +33,12 @@ _SUFFIXES = {
     "video/quicktime": ".mov",
 }  # fmt: skip
 _SAYS_LITTLE = frozenset({"application/octet-stream", "text/plain", "application/zip"})
+
+
+class BlobKeys(TypedDict):
+    blob_key: str
+    working_key: str | None
+    thumbnail_key: str | None
 
 
 class Run(Protocol):
@@ -101,7 +108,7 @@ class Assets:
             known = await self._find(owner=owner, sha256=digest, origin=origin, **place)
             if known is not None:
                 return known
-            keys = await self._put(data, prepared, text)
+            keys = await put_media(data, prepared, blobs=self._blobs, text=text)
             row = Asset(
                 id=uuid.uuid4().hex,
                 owner=owner,
@@ -171,20 +178,22 @@ class Assets:
             row = await session.scalar(query)
         return None if row is None else _stored(row)
 
-    async def _put(self, data: bytes, prepared: PreparedMedia, text: str | None) -> dict[str, str | None]:
-        blob_key = await self._blobs.put(data, suffix=_SUFFIXES.get(prepared.mime_type, ""))
-        working_key = blob_key if prepared.kind == "image" else None
-        if prepared.working is not None:
-            working_key = await self._blobs.put(prepared.working, suffix=_SUFFIXES[prepared.working_mime_type or "image/png"])
-        elif text is not None:
-            working_key = await self._blobs.put(text.encode(), suffix=".txt")
-        thumbnail_key = await self._blobs.put(prepared.thumbnail, suffix=".jpg") if prepared.thumbnail else None
-        return {"blob_key": blob_key, "working_key": working_key, "thumbnail_key": thumbnail_key}
-
     def _now(self) -> dict[str, Any]:
         now = self._clock()
         offset = now.utcoffset()
         return {"created_at": now, "created_offset": int(offset.total_seconds() // 60) if offset else 0}
+
+
+async def put_media(data: bytes, prepared: PreparedMedia, *, blobs: BlobStore, text: str | None = None) -> BlobKeys:
+    """Keep the original, its working copy (`text` is that of a document) and its thumbnail."""
+    blob_key = await blobs.put(data, suffix=_SUFFIXES.get(prepared.mime_type, ""))
+    working_key = blob_key if prepared.kind == "image" else None
+    if prepared.working is not None:
+        working_key = await blobs.put(prepared.working, suffix=_SUFFIXES[prepared.working_mime_type or "image/png"])
+    elif text is not None:
+        working_key = await blobs.put(text.encode(), suffix=".txt")
+    thumbnail_key = await blobs.put(prepared.thumbnail, suffix=".jpg") if prepared.thumbnail else None
+    return BlobKeys(blob_key=blob_key, working_key=working_key, thumbnail_key=thumbnail_key)
 
 
 async def unused_blobs(session: AsyncSession, keys: Collection[str | None]) -> list[str]:

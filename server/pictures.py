@@ -1,0 +1,53 @@
+"""Which files below given paths are pictures, told from their bytes."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from memory.sniff import HEAD, sniff
+
+_CACHES = frozenset({"cache", "caches", "__pycache__", "node_modules", "@eadir", "$recycle.bin", "lost+found"})
+
+
+def find_pictures(paths: Iterable[Path], *, skip: Path) -> list[Path]:
+    """The absolute path of every picture once, in the order of `paths`, folders sorted.
+
+    Hidden and cache folders, hidden files and the folder `skip` are left out; a path that is named itself is not hidden. Files that
+    cannot be read are in: whoever reads them can say so.
+    """
+    found: dict[Path, Path] = {}
+    for path in paths:
+        for file in _files(path, skip=skip.resolve()) if path.is_dir() else [path]:
+            if _may_be_picture(file):
+                found.setdefault(file.resolve(), file.absolute())
+    return list(found.values())
+
+
+def is_passed_over(path: Path, *, below: Iterable[Path]) -> bool:
+    """Whether `find_pictures` would not come to `path` on its way down from the folders `below`."""
+    for folder in below:
+        if path.is_relative_to(folder):
+            *folders, name = path.relative_to(folder).parts or ("",)
+            return name.startswith(".") or any(_is_passed_over(part) for part in folders)
+    return True
+
+
+def _files(folder: Path, *, skip: Path) -> Iterator[Path]:
+    for current, folders, files in os.walk(folder):
+        here = Path(current)
+        folders[:] = sorted(name for name in folders if not _is_passed_over(name) and (here / name).resolve() != skip)
+        yield from (here / name for name in sorted(files) if not name.startswith("."))
+
+
+def _is_passed_over(folder: str) -> bool:
+    return folder.startswith(".") or folder.lower() in _CACHES
+
+
+def _may_be_picture(path: Path) -> bool:
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return sniff(file.read(HEAD)).kind == "image"
+    except OSError:
+        return True

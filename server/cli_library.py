@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from memory.search.types import Hit, SearchResult
+    from server.importer import ImportReport
 
 library = typer.Typer()
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -22,13 +24,38 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Import screenshots: recursive, in parallel, resumable; the same file twice is stored once."""
-    failed = asyncio.run(_import(paths, watch=watch, device=device, as_json=as_json))
+    try:
+        failed = asyncio.run(_import(paths, watch=watch, device=device, as_json=as_json))
+    except KeyboardInterrupt:
+        raise typer.Exit(0 if watch else 130) from None
     if failed:
         raise typer.Exit(1)
 
 
 async def _import(paths: list[Path], *, watch: bool, device: str | None, as_json: bool) -> int:
-    raise NotImplementedError
+    from server.library import import_paths, watch_paths
+    from server.progress import import_progress
+    from settings import Settings
+
+    with import_progress(quiet=as_json) as on_progress:
+        if not watch:
+            report = await import_paths(Settings(), paths, device=device, on_progress=on_progress)
+            _tell(report, as_json=as_json)
+            return len(report.failed)
+        async for report in watch_paths(Settings(), paths, device=device, on_progress=on_progress):
+            _tell(report, as_json=as_json)
+    return 0
+
+
+def _tell(report: "ImportReport", *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(asdict(report), ensure_ascii=False), flush=True)
+        return
+    print(
+        f"{report.found} pictures: {report.added} new, {report.duplicates} known; {report.analysed} analysed, {len(report.failed)} failed"
+    )
+    for name, reason in report.failed:
+        print(f"  {name}: {reason}")
 
 
 @library.command()

@@ -5,18 +5,18 @@ A stored photo's pending row is the only note of work to do, so that a killed im
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.assets import put_media
 from memory.blobs import BlobStore
 from memory.capture_time import capture_time
-from memory.context import ChatContext
 from memory.exif import ExifTime, read_exif_time
 from memory.media import LIBRARY_LIMITS, MediaError, PreparedMedia, prepare_image
 from memory.photos import NewPhoto, Photos, StoredPhoto
@@ -31,7 +31,7 @@ from settings import Settings
 if TYPE_CHECKING:
     from graph.services import Services
 
-Analyze = Callable[[int], Awaitable[bool]]
+Analyze = Callable[[int], Awaitable[str]]
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class _Picture:
 
 
 class Importer:
-    """`analyze` reads one claimed photo and stores or fails its analysis; True: it is done.
+    """`analyze` reads one claimed photo, stores or fails its analysis, and returns the status that it ended in.
 
     `worker` names this process among those that claim photos; `skip` is a folder that is never looked into.
     """
@@ -119,7 +119,7 @@ class Importer:
             await self._photos.release(self._worker)
         return run.report
 
-    async def watch(self, paths: Sequence[Path], *, on_progress: Progress | None = None) -> AsyncIterator[ImportReport]:
+    async def watch(self, paths: Sequence[Path], *, on_progress: Progress | None = None) -> AsyncGenerator[ImportReport, None]:
         """Import, and go on importing what is new or changed, a report each time, until cancelled."""
         from watchfiles import Change, awatch
 
@@ -197,7 +197,7 @@ class Importer:
     async def _analyse(self, stored: StoredPhoto, run: "_Run") -> None:
         photo_id = stored.photo.id
         try:
-            done = await self._analyze(photo_id)
+            done = await self._analyze(photo_id) == "done"
         except Exception as error:  # an analysis meets whatever is in a picture; the others go on
             await self._photos.fail(photo_id, f"{type(error).__name__}: {error}")
             done = False
@@ -273,7 +273,7 @@ async def open_importer(services: "Services", *, device_id: str | None = None) -
             photos=services.photos,
             blobs=services.blobs,
             workers=services.workers,
-            analyze=_analyze_with(services),
+            analyze=partial(services.analyze, owner=settings.owner),
             owner=settings.owner,
             device_id=device_id or settings.device_id,
             worker=slot.name,
@@ -283,16 +283,6 @@ async def open_importer(services: "Services", *, device_id: str | None = None) -
         )
     finally:
         await asyncio.to_thread(slot.release)
-
-
-def _analyze_with(services: "Services") -> Analyze:
-    context = ChatContext(owner=services.settings.owner)
-
-    async def analyze(photo_id: int) -> bool:
-        state = await services.analysis.ainvoke({"photo_id": photo_id}, context=context)
-        return bool(state["status"] == "done")
-
-    return analyze
 
 
 async def _free_abandoned(settings: Settings, photos: Photos, slot: WorkerSlot) -> None:

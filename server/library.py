@@ -1,6 +1,8 @@
 """What the command line asks of the library, each in a process of its own."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 from graph.services import Services
@@ -10,6 +12,7 @@ from memory.scope import Scope
 from memory.search.dates import parse_time
 from memory.search.types import Filters, SearchResult
 from server.clock import now_in
+from server.importer import ImportReport, Progress, open_importer
 from settings import Settings
 
 FAILURES_SHOWN = 50
@@ -17,6 +20,37 @@ FAILURES_SHOWN = 50
 
 class UnknownTime(ValueError):
     """Time words that nobody can read; they never mean everything."""
+
+
+async def import_paths(
+    settings: Settings, paths: Sequence[Path], *, device: str | None = None, on_progress: Progress | None = None
+) -> ImportReport:
+    """Import once; with vectors configured, what is new gets its vector too."""
+    async with Services.open(settings) as services:
+        async with open_importer(services, device_id=device) as importer:
+            report = await importer.run(paths, on_progress=on_progress)
+        await _embed(services)
+        return report
+
+
+async def watch_paths(
+    settings: Settings, paths: Sequence[Path], *, device: str | None = None, on_progress: Progress | None = None
+) -> AsyncIterator[ImportReport]:
+    """Import, and go on importing what is new, until cancelled."""
+    async with (
+        Services.open(settings) as services,
+        open_importer(services, device_id=device) as importer,
+        aclosing(importer.watch(paths, on_progress=on_progress)) as reports,
+    ):
+        async for report in reports:
+            await _embed(services)
+            yield report
+
+
+async def _embed(services: Services) -> None:
+    if services.vectors is not None:
+        settings = services.settings
+        await services.vectors.embed_missing(services.database, owner=settings.owner, now=now_in(settings))
 
 
 async def status_of(settings: Settings) -> dict[str, Any]:
@@ -48,8 +82,11 @@ async def search_library(
 
 async def reindex_all(settings: Settings) -> int:
     """Build the index anew; returns how many screenshots it holds."""
-    async with Services.open(settings) as services, services.database.begin() as session:
-        return await services.index.rebuild(session)
+    async with Services.open(settings) as services:
+        async with services.database.begin() as session:
+            count = await services.index.rebuild(session)
+        await _embed(services)
+    return count
 
 
 async def delete_photos(settings: Settings, photo_ids: Sequence[int]) -> list[int]:

@@ -8,7 +8,8 @@ from graph.services import Services
 from memory.checkpoints import open_saver
 from memory.context import ChatContext
 from memory.scope import Scope
-from server.cli_library import import_paths
+from server.library import import_paths
+from server.progress import import_progress
 from server.turn import Turns
 from settings import Settings
 
@@ -29,7 +30,8 @@ async def show() -> None:
         counts = await services.photos.counts(scope=Scope(settings.owner))
     if counts.total == 0:
         console.print(f"The library in {settings.data_dir} is empty: importing the demo screenshots.")
-        await import_paths(settings, [DEMO], device=settings.device_id)
+        with import_progress() as on_progress:
+            await import_paths(settings, [DEMO], on_progress=on_progress)
     console.print(f"\n› {QUESTION}\n", markup=False)
     async with Services.open(settings) as services, open_saver(settings) as saver:
         context = ChatContext(owner=settings.owner, tz=settings.timezone or "")

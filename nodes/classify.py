@@ -12,6 +12,9 @@ from models.embedded.classifier import Facts, Verdict, by_facts
 from nodes import trace
 from nodes.budget import BudgetPolicy
 
+EMBEDDED_SECONDS = 1.0
+"""The embedded member is what a stage without budget falls back to, so it always gets this long; it needs milliseconds."""
+
 
 class Classifier(Protocol):
     def classify(self, text: str, facts: Facts) -> Verdict: ...
@@ -36,10 +39,10 @@ async def classify(state: ChatState, runtime: Runtime[ChatContext], *, classifie
     """Within the analyzer's share of the budget; out of time, the facts alone decide."""
     started = time.perf_counter()
     facts = facts_of(state, runtime.context)
-    text = state["input"]["text"]
+    seconds = max(EMBEDDED_SECONDS, budget.stage("analyzer", state["deadline_at"]))
     try:
-        async with asyncio.timeout(budget.stage("analyzer", state["deadline_at"])):
-            verdict = await asyncio.to_thread(classifier.classify, text, facts)
+        async with asyncio.timeout(seconds):
+            verdict = await asyncio.to_thread(classifier.classify, state["input"]["text"], facts)
     except TimeoutError:
         verdict = by_facts(facts)
     entry = trace.entry(

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from memory.state import FastAnalysisResult, Intent, Mode, RouteHints
 from models.embedded.classifier_examples import load_examples
-from models.embedded.classifier_rules import CHAT, EDIT, IMAGE_GEN, REDO, VIDEO_GEN, VISION, Label, Rule, RuleBook, load_rules
+from models.embedded.classifier_rules import CHAT, EDIT, IMAGE_GEN, MAX_COMMAND, REDO, VIDEO_GEN, VISION, Label, Rule, RuleBook, load_rules
 
 Clarification = Literal["no_image", "which_image", "missing_detail"]
-MAX_COMMAND = 80
 _WITH_A_PICTURE: frozenset[Intent] = frozenset({"image_edit", "vision", "video_gen"})
-MAX_CHARACTERS = 4000
+MAX_CHARACTERS = 2000
+"""What is read of a text: a request says what it wants early, and patterns cost up to the square of this."""
 _CJK = r"\u3400-\u9fff"
 _BLANK_IN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}a-z0-9])|(?<=[a-z0-9])\s+(?=[{_CJK}])")
 _CLAUSE = re.compile(r"[,。;!?\n~…]+|\.(?=\s|$)|\b(?:and )?then\b|然后|接着|(?<=.)再(?=裁|换|把|调|加|抠|转|放大)|\s-+\s")
@@ -120,6 +120,13 @@ class _Turn:
         return self.has("wh_question_en") or (self.has("wh_question_zh") and not self.orders)
 
     @property
+    def ends_in_order(self) -> bool:
+        """A complaint or question first, then an order in its own clause ("怎么六根手指,改正常")."""
+        last = self.parts[-2] if len(self.parts) > 2 else ""
+        asks = self.book.found("question", last)
+        return bool(last) and not asks and self.book.found("order", last) and self.book.first("edit", last) is not None
+
+    @property
     def means_a_picture(self) -> bool:
         """Words that name a picture, and there is an earlier one that they could mean."""
         return self.facts.candidate and len(self.text) <= MAX_COMMAND and self.has("names_picture")
@@ -129,9 +136,9 @@ def _exact(turn: _Turn) -> _Guess | None:
     found = turn.book.exact(turn.text)
     if found:
         return _Guess(found.label, f"exact_command:{found.name}", 0.99)
-    if turn.book.patterns["chat_exact"].fullmatch(turn.text):
+    if turn.book.whole("chat_exact", turn.text):
         return _Guess(CHAT, "exact_command:small_talk", 0.99)
-    if turn.facts.candidate and turn.book.patterns["redo_exact"].fullmatch(turn.text):
+    if turn.facts.candidate and turn.book.whole("redo_exact", turn.text):
         return _Guess(REDO, "exact_command:redo", 0.99)
     return None
 
@@ -158,6 +165,7 @@ def _guarded_chat(turn: _Turn) -> _Guess | None:
         return None
     checks = (
         ("no_picture_wanted", True),
+        ("capability", True),
         ("how_to", not turn.orders),
         ("library", not (turn.facts.candidate and turn.has("points_zh"))),
         ("concept", not turn.orders and not turn.means_a_picture),
@@ -175,11 +183,10 @@ def _video(turn: _Turn) -> _Guess | None:
 
 
 def _redo(turn: _Turn) -> _Guess | None:
-    """"Again", unless another clause orders a change ("背景不好看,换一个")."""
+    """ "Again", unless another clause orders a change ("背景不好看,换一个")."""
     if not turn.facts.candidate:
         return None
-    exact = turn.book.patterns["redo_exact"]
-    again = [part for part in turn.parts if exact.fullmatch(part) or turn.rule("redo", part)]
+    again = [part for part in turn.parts if turn.book.whole("redo_exact", part) or turn.rule("redo", part)]
     changes = [part for part in turn.parts[:-1] if part not in again and turn.proven_edit(part)]
     return _Guess(REDO, "redo") if again and not changes else None
 
@@ -188,9 +195,9 @@ def _vision(turn: _Turn) -> _Guess | None:
     """A question about a picture is vision even when it holds edit words; a polite order is none."""
     if not (turn.facts.attached or turn.means_a_picture):
         return None
-    if turn.questions:
+    if turn.questions and not turn.ends_in_order:
         return _Guess(VISION, "vision:question")
-    asks = turn.has("question") and not turn.orders
+    asks = turn.has("question") and not turn.orders and not turn.ends_in_order
     return turn.rule("vision") or (_Guess(VISION, "vision:question", 0.8) if asks else None)
 
 
@@ -217,11 +224,12 @@ def _generate(turn: _Turn) -> _Guess | None:
 
 
 def _by_mode(turn: _Turn) -> _Guess | None:
-    if turn.facts.mode == "3d":
-        return _Guess(IMAGE_GEN, "mode:3d", 0.7)
-    if turn.facts.mode == "video" or turn.facts.skill == "storyboard-video":
-        return _Guess(VIDEO_GEN, "mode:video", 0.7)
-    return None
+    label = {"3d": IMAGE_GEN, "video": VIDEO_GEN, "variations": IMAGE_GEN}.get(turn.facts.mode)
+    if turn.facts.skill == "storyboard-video":
+        label = VIDEO_GEN
+    if label is None or (turn.facts.mode == "variations" and turn.facts.candidate):
+        return None
+    return _Guess(label, f"mode:{turn.facts.mode}", 0.7)
 
 
 def _edit(turn: _Turn) -> _Guess | None:
@@ -325,6 +333,6 @@ def settle(label: Label, turn: _Turn) -> tuple[Label, Clarification | None]:
         return (EDIT if label == REDO else label), "no_image"
     if label == REDO and not turn.facts.has_last_result:
         return EDIT, "missing_detail"
-    if label == EDIT and turn.book.patterns["bare_edit"].fullmatch(turn.text):
+    if label == EDIT and turn.book.whole("bare_edit", turn.text):
         return label, "missing_detail"
     return label, None

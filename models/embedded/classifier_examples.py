@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ _WORD = re.compile(r"[a-z0-9']+|[\u3400-\u9fff]")
 def features(text: str) -> Counter[int]:
     """Hashed counts of single tokens and adjacent pairs; a token is a Latin word or one Chinese character."""
     tokens = _WORD.findall(text)
-    grams = tokens + [f"{a} {b}" for a, b in zip(tokens, tokens[1:], strict=False)]
+    grams = tokens + [f"{a} {b}" for a, b in pairwise(tokens)]
     return Counter(zlib.crc32(gram.encode()) % _DIMENSIONS for gram in grams)
 
 

@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 
 from memory.state import Intent, SubIntent
 
+MAX_COMMAND = 80
+"""Characters. Nothing longer is a plain command; whole-text patterns, which may step back a lot, are tried on nothing longer."""
+
 _FOLDER = Path(__file__).parent
 _PLACEHOLDER = re.compile(r"<([A-Z_]+)>")
 
@@ -66,7 +69,12 @@ class RuleBook:
     def first(self, group: str, text: str) -> Rule | None:
         return next((rule for rule in self.groups[group] if rule.matches(text)), None)
 
+    def whole(self, name: str, text: str) -> bool:
+        return len(text) <= MAX_COMMAND and bool(self.patterns[name].fullmatch(text))
+
     def exact(self, text: str) -> Rule | None:
+        if len(text) > MAX_COMMAND:
+            return None
         return next((rule for rule in self.groups["exact"] if rule.matches.pattern.fullmatch(text)), None)
 
 

@@ -12,7 +12,7 @@ from nodes.routing import MULTI_STEP_SKILLS, should_enter_heavy_planning
 
 async def predict(source: Path) -> AsyncIterator[dict[str, Any]]:
     classifier = EmbeddedClassifier()
-    with source.open(encoding="utf8") as lines:  # noqa: ASYNC230
+    with source.open(encoding="utf8") as lines:
         for line in lines:
             yield answer(json.loads(line), classifier)
 

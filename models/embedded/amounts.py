@@ -41,7 +41,12 @@ class Amount:
     currency: str
     sign: int
     line: int  # index into the text's lines
-    text: str  # as written
+    text: str  # as it stands on the screen
+
+    @property
+    def written(self) -> str:
+        """As it stands, without a sign before it."""
+        return self.text.lstrip("+-−").strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ _SHAPES: tuple[tuple[Shape, re.Pattern[str]], ...] = (
     (
         "place",
         re.compile(
-            r"哪里|哪儿|在哪|去哪|到哪|从哪|哪边|什么地方|哪个(?:地方|城市|车站|站|机场|医院|店|小区)|\bwhere\b|which (?:place|city|station|airport|"
+            r"哪里|哪儿|在哪|去哪|到哪|从哪|哪边|什么地方|哪个(?:地方|城市|车站|站|机场|医院|店|小区)|\bwhere\b|"
+            r"which (?:place|city|station|airport|"
             r"hospital|shop|store)|怎么取|怎么去"
         ),
     ),
@@ -42,7 +43,8 @@ _SHAPES: tuple[tuple[Shape, re.Pattern[str]], ...] = (
     (
         "amount",
         re.compile(
-            r"多少|多大|多高|多远|多重|几(?:个|次|张|条|桌|层|公里|步|人|份|杯|件|本|只|艘)|how (?:much|many|far|big|heavy|tall|high)|percent"
+            r"多少|多大|多高|多远|多重|几(?:个|次|张|条|桌|层|公里|步|人|份|杯|件|本|只|艘)|"
+            r"how (?:much|many|far|big|heavy|tall|high)|percent"
         ),
     ),
 )
@@ -63,7 +65,7 @@ _FOLLOW = re.compile(
     r"what about|how about|that|it|this|those|the same)"
 )
 _CLAUSE = re.compile(r"[，,；;。？?！!\n]+|、|以及|还有|另外|\s+and (?:also )?(?=\w)|\s+plus\s+")
-_COUNTED = re.compile(r"(?<![\d.])(\d{1,3}|[一二两三四五六七八九十]{1,3})\s*(?:张|个|条|幅|份|枚)")
+_COUNTED = re.compile(r"(?<![\d.])(\d{1,3}|[一二两三四五六七八九十]{1,3})\s*(?:张|个|条|幅|份|枚|次)")
 _EN_COUNTED = re.compile(
     r"\b(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty)\b(?= (?:most|"
     r"latest|recent|newest|last|screen|pictures?|photos?|images?))"
@@ -242,7 +244,8 @@ def _known_end(terms: tuple[Term, ...]) -> bool:
 
 
 def _only_labels(part: Part) -> bool:
-    return all(term.kind == "label" for term in part.terms)
+    """Whether a part names no matter: only properties, or beside a question a lone character that is some verb."""
+    return all(term.kind == "label" or (part.asks and term.concept is None and len(term.text) == 1) for term in part.terms)
 
 
 def _joined(before: Part, part: Part) -> list[Part]:
@@ -262,15 +265,11 @@ def _shared(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     filled = list(parts)
     for index in range(len(filled) - 2, -1, -1):
         if not filled[index].asks:
-            filled[index] = replace(filled[index], asks=_bare(filled[index + 1].asks))
+            filled[index] = replace(filled[index], asks=filled[index + 1].asks)
     for index in range(1, len(filled)):
         if not filled[index].asks:
-            filled[index] = replace(filled[index], asks=_bare(filled[index - 1].asks))
+            filled[index] = replace(filled[index], asks=filled[index - 1].asks)
     return tuple(filled)
-
-
-def _bare(asks: tuple[Ask, ...]) -> tuple[Ask, ...]:
-    return tuple(Ask(ask.shape) for ask in asks)
 
 
 def _part(clause: str, now: datetime) -> Part:

@@ -13,9 +13,9 @@ from models.embedded.chat_lexicon import Concept, stem
 from models.embedded.chat_words import Term
 
 ENOUGH = 0.55  # share of a question's weight that a screenshot must carry to answer it
-CLOSE = 0.8  # screenshots this close to the best one are evidence too
+CLOSE = 0.9  # screenshots this close to the best one are evidence too
 LITERAL = 0.95  # the same where the best one has the very words of the question
-_LITERAL, _HINTED, _HINTED_ONCE = 1.0, 0.8, 0.65
+_LITERAL, _HINTED, _HINTED_ONCE = 1.0, 0.8, 0.5
 _NAMED, _NAMED_ONCE, _NAMED_OFTEN = 0.9, 0.85, 0.95
 _CJK = re.compile(r"[\u3400-\u9fff]")
 

@@ -112,7 +112,7 @@ def core_words(part: Part) -> str:
     subjects = [term.text for term in part.terms if term.kind != "label"]
     labels = [term.text for term in part.terms if term.kind == "label"]
     words = subjects + (labels if not subjects else [word for word in labels if not re.match(r"几|哪|什么|多|卖", word)])
-    return " ".join([*words, *part.dates[1:2]])[:LONGEST_QUERY]
+    return " ".join([*words, *part.dates[:1]])[:LONGEST_QUERY]
 
 
 def related_words(terms: Sequence[Term]) -> list[str]:
@@ -131,9 +131,9 @@ def _words_of(term: Term, *, alone: bool) -> list[str]:
     if concept.kind == "topic":
         apps = [normalise(app) for app in sorted(concept.apps)]
         return [*concept.words[:1], *sorted(concept.categories), *concept.signs, *apps]
-    own = [] if term.foreign and not alone else [term.text]
-    words = [*concept.words[:_WORDS_PER_TERM], *concept.english[: 3 if alone else 1], *concept.signs, *concept.words[_WORDS_PER_TERM:]]
-    return list(dict.fromkeys([*own, *words]))[: MOST_QUERIES if alone else _WORDS_PER_TERM]
+    first = concept.words[:1] if term.foreign else ()
+    words = [*first, term.text, *concept.words[:_WORDS_PER_TERM], *concept.english[: 3 if alone else 1], *concept.signs, *concept.words]
+    return list(dict.fromkeys(words))[: MOST_QUERIES if alone else _WORDS_PER_TERM + 1]
 
 
 def _pieces(terms: Sequence[Term]) -> list[str]:

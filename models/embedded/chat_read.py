@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from memory.search.text import normalise
-from models.embedded.amounts import amounts_in, principal_amount
+from models.embedded.amounts import Amount, amounts_in, principal_amount
 from models.embedded.chat_ask import Ask, Part
 from models.embedded.chat_evidence import Shot, contains
 from models.embedded.chat_lexicon import Shape
 from models.embedded.chat_words import Term
 
 _REACH = 5  # lines below a label, or around the matter, in which its value stands
+_PRICE_REACH = 3
 _LONGEST_VALUE = 60
 _SHAPES: dict[Shape, re.Pattern[str]] = {
     "time": re.compile(
@@ -28,7 +29,7 @@ _SHAPES: dict[Shape, re.Pattern[str]] = {
     ),
     "duration": re.compile(
         r"\d+(?:\.\d+)?\s?(?:个)?(?:小时|小時|分钟|分鐘|天|周|个月|年|秒|hours?|minutes?|mins?|days?|weeks?|"
-        r"months?)(?:\s?\d+\s?(?:分钟?|分鐘|minutes?|mins?))?|\b\d{1,2}:\d{2}(?::\d{2})?\b|\b\d+h\s?\d*m?",
+        r"months?)(?:\s?\d+\s?(?:分钟?|分鐘|minutes?|mins?))?|(?<![\d:])\d{1,2}:\d{2}:\d{2}\b|\b\d+h\s?\d*m?",
         re.I,
     ),
     "code": re.compile(r"(?<![\w-])(?=[A-Za-z0-9-]*\d)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*(?:(?: \d{3,4})+)?(?![\w:：.%°-])"),
@@ -53,7 +54,7 @@ _PLACE_TYPES = {"地点", "地址", "place", "address"}
 _PERSON_LABEL = re.compile(
     r"医生|医师|发起人|主持人|收货人|收件人|收款|联系人|骑手|司机|乘机人|乘车人|就诊人|讲师|老师|作者|记者|客服|经理|寄件人|发件人|团长|主讲|host|author|by\b"
 )
-_TOTAL_ASK = re.compile(r"付|花|spen|paid|pay|total|实付|一共|总|cost")
+_PAYING = re.compile(r"付|花了|花费|spen|paid|pay\b|实付|一共|总共")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _spellings(term: Term) -> list[tuple[Sequence[str], float]]:
     if concept.kind == "topic":
         return [((*concept.words, *concept.signs), 0.6)]
     long = [word for word in concept.words if len(word) > 1] or list(concept.words)
-    return [*literal, ((*long, *concept.english), 0.9), (concept.signs, 0.6)]
+    return [*literal, ((*long, *concept.english, *concept.signs), 0.9)]
 
 
 def value_of(ask: Ask, part: Part, shot: Shot) -> Value | None:
@@ -107,26 +108,34 @@ def value_of(ask: Ask, part: Part, shot: Shot) -> Value | None:
 
 
 def _money(part: Part, shot: Shot) -> Value | None:
-    """The matter's own price; what was paid in all goes along, because it may differ."""
+    """The matter's own price and, beside it, what was paid in all; the other way round when the question is what was paid."""
     found = amounts_in(shot.lines)
     if not found:
         return None
+    own, near = _own_price(part, shot, found)
     principal = principal_amount("\n".join(shot.lines))
-    lines = matter_lines(shot, [term for term in part.terms if term.kind != "label"])
-    # a price stands on the matter's line or below it
-    near = [
-        (amount.line - line, -lines[line], amount) for line in lines for amount in found if 0 <= amount.line - line <= 3 and len(found) > 1
-    ]
-    own = min(near, key=lambda item: item[:2])[2] if near else None
     if principal is None:
-        chosen = own or found[0]
-        return Value(chosen.text, chosen.line, sure=own is not None)
+        return Value((own or found[0]).written, (own or found[0]).line, sure=own is not None)
     total = principal.amount
-    paying = principal.paid and _TOTAL_ASK.search(part.text)
-    if own is None or own.line == total.line or own.value == total.value:
-        return Value(total.text, total.line, principal.label, sure=principal.paid or bool(lines))
-    first, second = (total, own) if paying and len(shot.lines[own.line]) < 8 and "多少钱" not in part.text else (own, total)
-    return Value(f"{first.text}（{'另见' if first is total else principal.label or '总额'} {second.text}）", first.line, sure=True)
+    if own is None or own.value == total.value:
+        return Value(total.written, total.line, principal.label, sure=principal.paid or near)
+    if not principal.paid:
+        return Value(own.written, own.line, sure=True)
+    if _PAYING.search(part.text):
+        return Value(f"{total.written}（{own.written}）", total.line, principal.label, sure=True)
+    return Value(f"{own.written}（{principal.label} {total.written}）", own.line, sure=True)
+
+
+def _own_price(part: Part, shot: Shot, found: Sequence[Amount]) -> tuple[Amount | None, bool]:
+    """The price on the matter's line or just below it, and whether the matter's words are there at all."""
+    lines = matter_lines(shot, [term for term in part.terms if term.kind != "label"])
+    below = [
+        (amount.line - line, -weight, amount)
+        for line, weight in lines.items()
+        for amount in found
+        if 0 <= amount.line - line <= _PRICE_REACH
+    ]
+    return (min(below, key=lambda item: item[:2])[2] if below and len(found) > 1 else None), bool(lines)
 
 
 def _beside_label(ask: Ask, part: Part, shot: Shot) -> Value | None:

@@ -26,14 +26,17 @@ _ABOUT = re.compile(
 )
 _HOW_ARE = re.compile(r"^(?:你(?:还)?好(?:不好|吗)|最近怎么样|how are you|how's it going|what's up)[\s?？!！]*$", re.I)
 _CREATIVE = re.compile(
-    r"^(?:请|帮我|给我|麻烦)?(?:你)?(?:写|作|编|创作|讲)(?:一|个|首|篇|段|封|份|点|些|几)?\S{0,6}(?:诗|故事|笑话|作文|文章|小说|文案|歌词|邮件|信|情书|剧本|代码|程序|演讲稿|祝福语)"
+    r"^(?:请|帮我|给我|麻烦)?(?:你)?(?:写|作|编|创作|讲)(?:一|个|首|篇|段|封|份|点|些|几)?\S{0,6}"
+    r"(?:诗|故事|笑话|作文|文章|小说|文案|歌词|邮件|信|"
+    r"情书|剧本|代码|程序|演讲稿|祝福语)"
     r"|^(?:please |can you |could you )?(?:write|compose|tell)(?: me| us)? (?:an? |"
     r"some )?(?:\w+ )?(?:poem|story|joke|essay|article|song|letter|email|code|script|speech)"
     r"|^(?:请|帮我)?(?:翻译|润色|改写)(?!.*截图)|^(?:please )?(?:translate|rewrite|proofread)\b(?!.*screenshot)",
     re.I,
 )
 _SUM = re.compile(
-    r"^(?:请问|计算|算一下|算算|what(?:'s| is)|calculate|compute)?\s*([\d\s.+\-*/×÷()（）xX]+?)\s*(?:=|等于(?:几|多少)?|是(?:几|多少)|equals?)?"
+    r"^(?:请问|计算|算一下|算算|what(?:'s| is)|calculate|compute)?\s*([\d\s.+\-*/×÷()（）xX]+?)\s*"
+    r"(?:=|等于(?:几|多少)?|是(?:几|多少)|equals?)?"
     r"\s*[?？=]*\s*$",
     re.I,
 )

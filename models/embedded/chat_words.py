@@ -12,6 +12,10 @@ _CJK = re.compile(r"[\u3400-\u9fff]+")
 _LATIN = re.compile(r"[a-z0-9][a-z0-9_.@:/'’&+-]*[a-z0-9+]|[a-z0-9]")
 _LONGEST_ZH = 8
 _LONGEST_EN = 4
+_TELLING = frozenset(
+    {"code", "phone", "date", "amount", "text"}
+)  # a screenshot of the matter marks these; a price or a time stands anywhere
+_KEYWORD = 3  # a run of at most so many characters is one word unless it holds a known one
 _LONGEST_QUESTION = 1000
 _LONGEST_TERMS = 24
 
@@ -30,7 +34,9 @@ class Term:
 
     @property
     def weight(self) -> float:
-        if self.kind == "label" or (self.concept and self.concept.soft):
+        if self.concept and self.concept.kind == "label":
+            return 0.6 if self.concept.shape in _TELLING else 0.25
+        if self.concept and self.concept.soft:
             return 0.4
         return 0.6 if len(self.text) == 1 and self.concept is None else 1.0
 
@@ -58,6 +64,9 @@ class _Piece:
 def _chinese_pieces(run: str) -> Iterator[_Piece]:
     """Longest known words first; what lies between stop words is an unknown word. A one-character word counts only alone."""
     known, fillers = lexicon().chinese, lexicon().fillers
+    if len(run) <= _KEYWORD and run not in fillers and not any(stop_mask(run)) and not _holds_known(run):
+        yield _Piece(run, tuple(known.get(run, ())))
+        return
     mask = stop_mask(run)
     start = position = 0
     while position < len(run):
@@ -74,6 +83,11 @@ def _chinese_pieces(run: str) -> Iterator[_Piece]:
         else:
             position += 1
     yield from _unknown(run[start:])
+
+
+def _holds_known(run: str) -> bool:
+    known = lexicon().chinese
+    return any(run[start:end] in known for start in range(len(run)) for end in range(start + 2, len(run) + 1))
 
 
 def _unknown(chunk: str) -> Iterator[_Piece]:

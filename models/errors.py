@@ -57,7 +57,10 @@ POLICIES: dict[ErrorClass, Policy] = {
     ErrorClass.CANCELLED: Policy(False, False, False, "cancelled"),
     ErrorClass.INTERNAL: Policy(False, True, False, "internal"),
 }
-"""The rows of the provider notes. No call of the roles that exist is a paid submit: an ambiguous time-out may go to the next model."""
+"""The rows of the provider notes. No call of the roles that exist is a paid submit: an ambiguous time-out may go to the next model.
+
+A picture the model refuses is not sent again: what was sent is a re-encoded copy already.
+"""
 
 
 class ModelError(Exception):
@@ -74,7 +77,6 @@ _STATUS: dict[int, ErrorClass] = {
     403: ErrorClass.AUTH_QUOTA,
     404: ErrorClass.MODEL_NOT_FOUND,
     408: ErrorClass.TIMEOUT_AMBIGUOUS,
-    413: ErrorClass.INVALID_MEDIA,
     429: ErrorClass.RATE_LIMITED,
     503: ErrorClass.CAPACITY,
     504: ErrorClass.TIMEOUT_AMBIGUOUS,
@@ -82,43 +84,64 @@ _STATUS: dict[int, ErrorClass] = {
 }
 _SAID: tuple[tuple[re.Pattern[str], ErrorClass], ...] = (
     (
-        re.compile(r"content.?policy|content.?filter|moderation|safety|DataInspectionFailed|sensitive|inappropriate", re.I),
+        re.compile(
+            r"content.?(policy|filter)|moderation|safety|data.?inspection|sensitive.?(content|word|info)|inappropriate"
+            r"|content exists risk|high risk|敏感|违规",
+            re.I,
+        ),
         ErrorClass.CONTENT_POLICY,
     ),
-    (re.compile(r"insufficient.?(quota|balance)|billing|arrearage|credit balance|余额", re.I), ErrorClass.AUTH_QUOTA),
+    (re.compile(r"insufficient.?(quota|balance)|billing|arrear|credit balance|good standing|余额|欠费", re.I), ErrorClass.AUTH_QUOTA),
     (
-        re.compile(r"context.?(length|window)|maximum context|too many tokens|does not support (image|tool|function)|no image input", re.I),
+        re.compile(
+            r"context.?(length|window)|maximum context|too many tokens|(prompt|input|request)( is)? too (long|large)"
+            r"|(does not|doesn.t|not) support (image|vision|tool|function)(?!.{0,3}(format|type|size))|image.?input|unknown variant"
+            r"|only supported by certain models",
+            re.I,
+        ),
         ErrorClass.CAPABILITY,
     ),
     (
-        re.compile(r"(fail\w*|unable|could ?n.t|cannot) (to )?(download|fetch)|invalid image url|downloading image", re.I),
+        re.compile(
+            r"(fail\w*|unable|could ?n.t|cannot) (to )?(download|fetch)|invalid image url|(image|error|timeout|while) downloading", re.I
+        ),
         ErrorClass.MEDIA_FETCH,
     ),
     (
-        re.compile(r"(invalid|unsupported|corrupt\w*|too large).{0,20}image|image.{0,30}(invalid|unsupported|too large)", re.I),
+        re.compile(
+            r"(invalid|unsupported|corrupt\w*|too large).{0,20}image|image.{0,40}(invalid|unsupported|too (large|small)|exceed|restriction)"
+            r"|support image (format|type|size)",
+            re.I,
+        ),
         ErrorClass.INVALID_MEDIA,
     ),
     (
-        re.compile(r"(model|engine).{0,60}(not (exist|found)|does not exist|unsupported|deprecated)|unsupported model", re.I),
+        re.compile(
+            r"(model|engine).{0,60}(not (exist|found)|does not exist|unsupported|deprecated|decommissioned)|unsupported model|模型不存在",
+            re.I,
+        ),
         ErrorClass.MODEL_NOT_FOUND,
     ),
 )
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it was raised from, outermost first."""
+    """The error and what it was raised from, outermost first, each once."""
     current: BaseException | None = error
-    while current is not None:
+    seen: set[int] = set()
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
         yield current
-        current = current.__cause__ or current.__context__
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status of the reply behind an error of openai, httpx or tavily."""
+    """The HTTP status of the reply behind an error of openai, httpx or tavily; inside a stream the error event's own code."""
     for one in causes(error):
-        status = getattr(one, "status_code", None) or getattr(getattr(one, "response", None), "status_code", None)
-        if isinstance(status, int):
-            return status
+        reply = getattr(one, "response", None)
+        for status in (getattr(one, "status_code", None), getattr(reply, "status_code", None), getattr(one, "code", None)):
+            if isinstance(status, int) and 100 <= status < 600:
+                return status
     return None
 
 
@@ -143,27 +166,29 @@ def classify(error: BaseException) -> ErrorClass:
     names = {cls.__name__ for one in chain for cls in type(one).__mro__}
     if any("No generation chunks" in str(one) for one in chain):  # LangChain's word for a stream without events
         return ErrorClass.EMPTY_RESULT
-    if names & {"ContentFilterFinishReasonError"}:
+    if "ContentFilterFinishReasonError" in names:
         return ErrorClass.CONTENT_POLICY
-    return _by_reply(error, chain) or _by_transport(names)
-
-
-def _by_reply(error: BaseException, chain: list[BaseException]) -> ErrorClass | None:
     status = status_of(error)
-    if status is None or status < 400:
-        return None
-    said = " ".join(str(one) for one in chain)
-    if status in (400, 403, 404, 422, 429):
-        for pattern, error_class in _SAID:
-            if pattern.search(said):
-                return error_class
-    if status in _STATUS:
-        return _STATUS[status]
-    return ErrorClass.TRANSIENT if status >= 500 else ErrorClass.CAPABILITY
+    if status is not None and status >= 400:
+        return _by_status(status, chain)
+    transport = _by_transport(names)
+    if transport is None and "APIError" in names:  # an error event inside a stream
+        return _by_words(chain) or ErrorClass.TRANSIENT
+    return transport or ErrorClass.INTERNAL
 
 
-def _by_transport(names: set[str]) -> ErrorClass:
-    if names & {"ConnectTimeout", "PoolTimeout", "ConnectError"}:
+def _by_status(status: int, chain: list[BaseException]) -> ErrorClass:
+    said = _by_words(chain) if status in (400, 403, 404, 413, 422, 429) else None
+    return said or _STATUS.get(status) or (ErrorClass.TRANSIENT if status >= 500 else ErrorClass.CAPABILITY)
+
+
+def _by_words(chain: list[BaseException]) -> ErrorClass | None:
+    said = " ".join(f"{one} {getattr(one, 'code', None) or ''}" for one in chain)
+    return next((error_class for pattern, error_class in _SAID if pattern.search(said)), None)
+
+
+def _by_transport(names: set[str]) -> ErrorClass | None:
+    if names & {"ConnectTimeout", "PoolTimeout", "ConnectError", "ConnectionRefusedError", "gaierror"}:
         return ErrorClass.TIMEOUT_CONNECT
     if names & {"TimeoutException", "APITimeoutError", "TimeoutError"}:
         return ErrorClass.TIMEOUT_AMBIGUOUS
@@ -171,7 +196,7 @@ def _by_transport(names: set[str]) -> ErrorClass:
         return ErrorClass.TRANSIENT
     if names & {"JSONDecodeError", "APIResponseValidationError", "ValidationError", "OutputParserException"}:
         return ErrorClass.BAD_STRUCTURE
-    return ErrorClass.INTERNAL
+    return None
 
 
 _MESSAGES: dict[ErrorClass, dict[Language, str]] = {
@@ -205,8 +230,8 @@ _MESSAGES: dict[ErrorClass, dict[Language, str]] = {
         "en": "The model cannot take this request, such as a picture or a text this long.",
     },
     ErrorClass.INVALID_MEDIA: {
-        "zh": "模型不接受这张图片的大小或格式。",
-        "en": "The model does not accept the size or format of this picture.",
+        "zh": "图片无法使用：已被删除，或模型不接受它的大小或格式。",
+        "en": "The picture cannot be used: it was deleted, or the model does not accept its size or format.",
     },
     ErrorClass.MEDIA_FETCH: {"zh": "模型无法下载图片。", "en": "The model could not download the picture."},
     ErrorClass.CONTENT_POLICY: {

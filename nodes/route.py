@@ -8,12 +8,14 @@ from langgraph.runtime import Runtime
 from memory.context import ChatContext
 from memory.state import ChatState, FastAnalysisResult, Route
 from nodes import trace
-from nodes.routing import should_enter_heavy_planning
+from nodes.routing import MULTI_STEP_SKILLS, should_enter_heavy_planning
 
 
 async def route(state: ChatState, runtime: Runtime[ChatContext]) -> dict[str, Any]:
     started = time.perf_counter()
-    is_heavy, reasons = should_enter_heavy_planning(state["input"], state["analysis"], mode=runtime.context.mode)
+    is_heavy, reasons = should_enter_heavy_planning(
+        state["input"], state["analysis"], mode=runtime.context.mode, skill_steps=runtime.context.skill_id in MULTI_STEP_SKILLS
+    )
     verdict = Route(path="heavy" if is_heavy else "light", reasons=reasons)
     analysis = FastAnalysisResult(**{**state["analysis"], "complexity": "complex" if is_heavy else "simple"})
     entry = trace.entry(

@@ -25,7 +25,7 @@ def predict(name: str, source: Path, out: Path) -> None:
     runner = importlib.import_module(f"tests.eval.{name}")
 
     async def write() -> None:
-        with out.open("w", encoding="utf8") as file:  # noqa: ASYNC230
+        with out.open("w", encoding="utf8") as file:
             async for row in runner.predict(source):
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
@@ -41,7 +41,7 @@ def score_all() -> int:
     failed = 0
     for name, sources in SOURCES.items():
         for source in sources:
-            run = subprocess.run([sys.executable, str(scorer), "run", name, str(SHARED / source)], stdout=subprocess.PIPE, text=True)  # noqa: S603
+            run = subprocess.run([sys.executable, str(scorer), "run", name, str(SHARED / source)], stdout=subprocess.PIPE, text=True)
             print(f"{name} {source}: {run.stdout.strip().splitlines()[-1] if run.returncode == 0 else 'FAILED'}", flush=True)
             failed += run.returncode != 0
     return failed

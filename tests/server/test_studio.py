@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,8 +58,13 @@ def wait_until_up(process: "subprocess.Popen[bytes]", port: int, log: Path) -> N
             pytest.fail(f"langgraph dev did not come up:\n{log.read_text()[-3000:]}")
 
 
-def test_input_state_and_context_have_forms(studio: str):
-    client = get_sync_client(url=studio)
+@pytest.fixture
+def client(studio: str) -> Iterator[SyncLangGraphClient]:
+    with get_sync_client(url=studio) as opened:
+        yield opened
+
+
+def test_input_state_and_context_have_forms(client: SyncLangGraphClient):
     (assistant,) = client.assistants.search(graph_id="evatar")
     schemas = client.assistants.get_schemas(assistant["assistant_id"])
     assert "messages" in schemas["input_schema"]["properties"]
@@ -67,8 +73,7 @@ def test_input_state_and_context_have_forms(studio: str):
     assert {graph["graph_id"] for graph in client.assistants.search()} == {"evatar", "analysis"}
 
 
-def test_a_turn_runs_and_its_state_says_why(studio: str):
-    client = get_sync_client(url=studio)
+def test_a_turn_runs_and_its_state_says_why(client: SyncLangGraphClient):
     thread = client.threads.create()
     final = client.runs.wait(
         thread["thread_id"],

@@ -1,7 +1,6 @@
 """An import of phone screenshots against bare OCR of the same pictures with the same number of workers, in turns."""
 
 import asyncio
-import statistics
 import time
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from graph.services import Services
 from models.embedded.ocr import read_text
 from server.importer import open_importer
 from settings import Settings
+from tests.server.screens import draw
 
 pytestmark = pytest.mark.bench
 
@@ -35,26 +35,28 @@ async def whole_import(services: Services, folder: Path) -> float:
     return elapsed
 
 
-async def warmed_up(data_dir: Path, pictures: list[bytes]) -> Services:
-    """Workers with their OCR engines loaded; both sides are measured without that."""
+async def warmed_up(data_dir: Path, one: Path) -> Services:
+    """With its database open and the workers' engines loaded: neither side is measured with that."""
     services = Services(Settings(data_dir=data_dir, ocr_workers=WORKERS))
-    await bare_ocr(services, pictures[: 2 * WORKERS])
+    await bare_ocr(services, [one.read_bytes()] * 2 * WORKERS)
+    await whole_import(services, one.parent)
     return services
 
 
 async def test_an_import_keeps_the_workers_reading(tmp_path: Path) -> None:
+    """The fastest of several rounds counts: all that others do on the machine only adds."""
+    one = draw(tmp_path / "one" / "warm.png", "warm up")
     pictures = [path.read_bytes() for path in sorted(DEMO.iterdir()) if path.suffix in {".png", ".jpg"}]
     bare: list[float] = []
     whole: list[float] = []
     for number in range(ROUNDS):
-        services = await warmed_up(tmp_path / str(number), pictures)
+        services = await warmed_up(tmp_path / str(number), one)
         try:
             bare.append(await bare_ocr(services, pictures))
             whole.append(await whole_import(services, DEMO))
-            bare.append(await bare_ocr(services, pictures))
         finally:
             await services.close()
-    ratio = statistics.median(bare) / statistics.median(whole)
-    rate = len(pictures) / statistics.median(whole)
-    print(f"\nimport of {len(pictures)} with {WORKERS} workers: {rate:.2f}/s, {ratio:.2f} of bare OCR (bare {bare}, import {whole})")
+    ratio = min(bare) / min(whole)
+    rate = len(pictures) / min(whole)
+    print(f"\nimport of {len(pictures)} with {WORKERS} workers: {rate:.2f}/s, {ratio:.2f} of bare OCR (s: bare {bare}, import {whole})")
     assert ratio >= 0.9

@@ -35,18 +35,22 @@ async def whole_import(services: Services, folder: Path) -> float:
     return elapsed
 
 
-async def warmed_up(data_dir: Path, one: Path) -> Services:
+def read(folder: Path) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix in {".png", ".jpg"}]
+
+
+async def warmed_up(data_dir: Path, folder: Path) -> Services:
     """With its database open and the workers' engines loaded: neither side is measured with that."""
     services = Services(Settings(data_dir=data_dir, ocr_workers=WORKERS))
-    await bare_ocr(services, [one.read_bytes()] * 2 * WORKERS)
-    await whole_import(services, one.parent)
+    await bare_ocr(services, read(folder) * 2 * WORKERS)
+    await whole_import(services, folder)
     return services
 
 
 async def test_an_import_keeps_the_workers_reading(tmp_path: Path) -> None:
     """The fastest of several rounds counts: all that others do on the machine only adds."""
-    one = draw(tmp_path / "one" / "warm.png", "warm up")
-    pictures = [path.read_bytes() for path in sorted(DEMO.iterdir()) if path.suffix in {".png", ".jpg"}]
+    one = draw(tmp_path / "one" / "warm.png", "warm up").parent
+    pictures = read(DEMO)
     bare: list[float] = []
     whole: list[float] = []
     for number in range(ROUNDS):

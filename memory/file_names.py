@@ -21,20 +21,20 @@ _DATE = r"""
 """
 _TIMED = re.compile(
     rf"""{_DATE}
-    [\s_.,t+-]* (?:at|um|à|às|alle|klo?|om|в|在)? [\s_.,-]* (?P<before>{_HALF})? \s*
-    (?: (?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d) (?:[-_.]?\d{{3}})?
-      | (?<!\d)(?P<hour2>\d{{1,2}})[-_.:时時点點](?P<minute2>\d{{1,2}})[-_.:分](?P<second2>\d{{1,2}})秒? (?:[-_.]\d{{1,3}})?
-      | (?<!\d)(?P<hour3>\d{{1,2}})[.:时時点點](?P<minute3>\d\d)分? )
+    [\s_.,t+-]* (?:at|um|à|às|a\ las|alle|klo?|om|в|在)? [\s_.,-]* (?P<before>{_HALF})? \s*
+    (?: (?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d) (?:[-_.]?\d{{2,3}})?
+      | (?<!\d)(?P<hour2>\d{{1,2}})[-_.:时時点點h\s](?P<minute2>\d{{1,2}})[-_.:分m\s](?P<second2>\d{{1,2}})[秒s]? (?:[-_.]?\d{{1,3}})?
+      | (?<!\d)(?P<hour3>\d{{1,2}})[.:时時点點h](?P<minute3>\d\d)分? )
     (?!\d) \s* (?P<after>{_HALF})? (?P<utc>z(?![a-z]))?
     """,
     re.VERBOSE,
 )
 _DAY = re.compile(_DATE + r"(?!\d)", re.VERBOSE)
-_MILLISECONDS = re.compile(r"(?<!\d)(1\d{12})(?!\d)")
+_MILLISECONDS = re.compile(r"(?<!\d)(1\d{12})(?=\D|$|1040g)")  # XHS_ names go on with a picture id, 1040g…
 _SECONDS = re.compile(
     r"(?:企业微信截图_(1\d{9})\d{0,6}|(?:mmexport|screenshot|img|image|photo|pic|截图|截屏|截圖|图片)[-_ ]?(1\d{9}))(?!\d)"
 )
-_HASH = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![0-9a-z])[0-9a-f]{32,}")
+_HASH = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![0-9a-z])[0-9a-f]{32}(?:(?=1\d{12}(?![0-9a-f]))|[0-9a-f]*)")
 
 
 def named_times(file_name: str) -> Iterator[NamedTime]:

@@ -38,7 +38,8 @@ def look_alike(dhash: str, others: Mapping[int, str]) -> list[int]:
     if not others:
         return []
     distance = np.bitwise_count(_bits("".join(others.values())) ^ _bits(dhash)).sum(axis=1)
-    return [key for key, bits in zip(others, distance, strict=True) if bits <= MOST_DIFFERENT_BITS]
+    keys = list(others)
+    return [keys[place] for place in np.flatnonzero(distance <= MOST_DIFFERENT_BITS)]
 
 
 def same_screen(text: str, other: str, *, dhash: str) -> bool:

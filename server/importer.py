@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 from memory.assets import put_media
 from memory.blobs import BlobStore
 from memory.capture_time import capture_time
-from memory.exif import ExifTime, read_exif_time
-from memory.media import LIBRARY_LIMITS, MediaError, PreparedMedia, prepare_image
+from memory.media import MediaError
+from memory.photo_file import read_photo_file
 from memory.photos import NewPhoto, Photos, StoredPhoto
 from memory.processes import WorkerPool
 from memory.scope import Scope
-from memory.similar import difference_hash, look_alike, same_screen
+from memory.similar import look_alike, same_screen
 from memory.workers import WorkerSlot
 from server.clock import now_in, zone_of
 from server.pictures import find_pictures, is_passed_over
@@ -55,15 +55,6 @@ class ImportReport:
 
 
 Progress = Callable[[ImportReport], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Picture:
-    """What a worker process makes of a file's bytes."""
-
-    prepared: PreparedMedia
-    exif: ExifTime | None
-    dhash: str | None
 
 
 class Importer:
@@ -159,10 +150,7 @@ class Importer:
         digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
         if await self._photos.find(owner=self._scope.owner, sha256=digest) is not None:
             return False
-        picture = await self._workers.run(_look_at, data)
-        prepared = picture.prepared
-        if prepared.kind != "image" or prepared.width is None or prepared.height is None:
-            raise MediaError("unsupported_format", prepared.mime_type)
+        picture = await self._workers.run(read_photo_file, data)
         mtime = (await asyncio.to_thread(path.stat)).st_mtime
         taken = capture_time(file_name=path.name, exif=picture.exif, mtime=mtime, zone=self._zone, now=self._clock())
         new = NewPhoto(
@@ -171,14 +159,14 @@ class Importer:
             sha256=digest,
             filename=path.name,
             source_path=str(path),
-            mime_type=prepared.mime_type,
+            mime_type=picture.media.mime_type,
             byte_size=len(data),
-            width=prepared.width,
-            height=prepared.height,
+            width=picture.width,
+            height=picture.height,
             captured_at=taken.at,
             time_source=taken.source,
             dhash=picture.dhash,
-            **await put_media(data, prepared, blobs=self._blobs),
+            **await put_media(data, picture.media, blobs=self._blobs),
         )
         return not (await self._photos.add(new)).dedup
 
@@ -253,13 +241,6 @@ class _Run:
     async def wait_for_more(self, seen: int) -> None:
         async with self._more:
             await self._more.wait_for(lambda: self.stored != seen or self.storing == 0)
-
-
-def _look_at(data: bytes) -> _Picture:
-    """Runs in a worker. The thumbnail is enough for the hash; the original has served once its time is read."""
-    prepared = prepare_image(data, limits=LIBRARY_LIMITS)
-    dhash = difference_hash(prepared.thumbnail) if prepared.thumbnail else None
-    return _Picture(prepared, read_exif_time(data), dhash)
 
 
 @asynccontextmanager

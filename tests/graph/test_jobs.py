@@ -5,7 +5,10 @@ from pathlib import Path
 
 from graph.services import Services
 from memory.jobs import Job, JobKind, JobQueue, JobRunner
+from memory.scope import Scope
 from settings import Settings
+
+ME = Scope("local")
 
 
 async def test_a_photo_is_analysed_again_and_the_database_is_cleaned_up(demo_library: Path):

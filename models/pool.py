@@ -1,13 +1,16 @@
 """A role's models in order: the first able one answers, the error table says what a failure means."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from models.errors import POLICIES, ErrorClass, ModelError, classify, retry_after
+from models.errors import POLICIES, ErrorClass, classify, retry_after
 from models.ledger import Ledger
+
+logger = logging.getLogger(__name__)
 
 Request = TypeVar("Request")
 Reply = TypeVar("Reply")
@@ -79,38 +82,42 @@ class RolePool(Generic[Request, Reply]):
         ends = time.monotonic() + seconds
         attempts: list[Attempt] = []
         last = ErrorClass.CAPABILITY
-        for member in able:
-            reply, failure = await self._try(member, request, attempts, ends)
-            if failure is None and reply is not None:
-                await self._note(attempts, owner=owner, turn_id=turn_id, asset_ids=asset_ids)
-                return Answered(reply, member.name, degraded=member is not able[0], attempts=attempts)
-            last = failure or ErrorClass.EMPTY_RESULT
-            if not POLICIES[last].next_model or member.started(request):
-                break
-        await self._note(attempts, owner=owner, turn_id=turn_id, asset_ids=asset_ids)
+        try:
+            for member in able:
+                outcome = await self._try(member, request, attempts, ends, final=member is able[-1])
+                if not isinstance(outcome, ErrorClass):
+                    return Answered(outcome, member.name, degraded=member is not able[0], attempts=attempts)
+                last = outcome
+                if not POLICIES[last].next_model or member.started(request):
+                    break
+        finally:
+            await self._note(attempts, owner=owner, turn_id=turn_id, asset_ids=asset_ids)
         raise PoolError(last, attempts)
 
     async def _try(
-        self, member: Member[Request, Reply], request: Request, attempts: list[Attempt], ends: float
-    ) -> tuple[Reply | None, ErrorClass | None]:
-        """One member, once more where the table allows it. This is the only layer that retries."""
-        failure: ErrorClass | None = None
-        for again in (False, True):
+        self, member: Member[Request, Reply], request: Request, attempts: list[Attempt], ends: float, *, final: bool
+    ) -> Reply | ErrorClass:
+        """One member, once more where the table allows it. This is the only layer that retries. `final`: nobody comes after it."""
+        again = False
+        while True:
             started = time.monotonic()
             try:
-                async with asyncio.timeout(_share(ends, started, last=member is self.members[-1])):
+                async with asyncio.timeout(_share(ends, started, final=final)):
                     reply = await member.call(request)
-            except Exception as error:  # every failure of a client has its row in the table
+            except (Exception, asyncio.CancelledError) as error:  # every failure of a client has its row in the table
                 failure = classify(error)
                 attempts.append(Attempt(member.name, _ms(started), failure.value))
-                wait = _wait(failure, error, ends - time.monotonic())
-                if again or wait is None or member.started(request):
-                    return None, failure
-                await self._sleep(wait)
+                if isinstance(error, asyncio.CancelledError):
+                    raise
+                logger.warning("%s %s: %s", self.role, member.name, failure, exc_info=failure is ErrorClass.INTERNAL)
+                wait = None if again or member.started(request) else _wait(failure, error, ends - time.monotonic())
             else:
                 attempts.append(Attempt(member.name, _ms(started), "ok"))
-                return reply, None
-        return None, failure
+                return reply
+            if wait is None:
+                return failure
+            await self._sleep(wait)
+            again = True
 
     async def _note(self, attempts: Sequence[Attempt], *, owner: str, turn_id: str, asset_ids: Sequence[str]) -> None:
         for attempt in attempts:
@@ -129,10 +136,10 @@ class RolePool(Generic[Request, Reply]):
 EMBEDDED = "embedded"
 
 
-def _share(ends: float, now: float, *, last: bool) -> float:
+def _share(ends: float, now: float, *, final: bool) -> float:
     """A member with others behind it leaves them a fifth of what is left."""
     left = max(0.05, ends - now)
-    return left if last else left * 0.8
+    return left if final else left * 0.8
 
 
 def _wait(failure: ErrorClass, error: Exception, left: float) -> float | None:
@@ -147,10 +154,3 @@ def _wait(failure: ErrorClass, error: Exception, left: float) -> float | None:
 
 def _ms(started: float) -> float:
     return round((time.monotonic() - started) * 1000, 2)
-
-
-def require(reply: str) -> str:
-    """The reply, or the table's class for one without content."""
-    if not reply.strip():
-        raise ModelError(ErrorClass.EMPTY_RESULT)
-    return reply

@@ -29,9 +29,9 @@ _FIXED = """
 12-26 boxing day
 12-31 跨年夜 | new year's eve
 """
-# Days by the almanac, month and day of each year from 2020 on; names with a number lie so many days after it.
+# Month and day of each year from 2020 on.
 _ALMANAC = """
-0125 0212 0201 0122 0210 0129 0217 0206 0126 0213 0203 0123 0211 0131 0219 0208 = 春节 | 大年初一 | spring festival | chinese new year | lunar new year
+0125 0212 0201 0122 0210 0129 0217 0206 0126 0213 0203 0123 0211 0131 0219 0208 = 春节 | 大年初一 | spring festival | chinese new year
 0404 0404 0405 0405 0404 0404 0405 0405 0404 0404 0405 0405 0404 0404 0405 0405 = 清明节 | 清明 | qingming
 0625 0614 0603 0622 0610 0531 0619 0609 0528 0616 0605 0624 0612 0601 0620 0610 = 端午节 | 端午 | dragon boat festival
 0825 0814 0804 0822 0810 0829 0819 0808 0826 0816 0805 0824 0812 0801 0820 0810 = 七夕节 | 七夕
@@ -39,7 +39,7 @@ _ALMANAC = """
 1025 1014 1004 1023 1011 1029 1018 1008 1026 1016 1005 1024 1012 1001 1020 1009 = 重阳节 | 重阳
 """
 _FIRST_YEAR = 2020
-_AFTER_NEW_YEAR = {"除夕": -1, "大年三十": -1, "年三十": -1, "元宵节": 14, "lantern festival": 14}
+_AFTER_NEW_YEAR = {"lunar new year": 0, "除夕": -1, "大年三十": -1, "年三十": -1, "元宵节": 14, "lantern festival": 14}
 # month, weekday (Monday 0), which one of the month
 _NTH = {
     "母亲节": (5, 6, 2),

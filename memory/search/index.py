@@ -7,27 +7,28 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from typing import Any
 
-from sqlalchemy import Float, Integer, column, delete, func, insert, select, text
+from sqlalchemy import Float, Integer, Label, Select, Subquery, and_, column, delete, exists, func, insert, or_, select, text, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from memory.scope import Scope
-from memory.search.hits import conditions, load_hits
-from memory.search.query import Question, all_words_match, parse_question, partial_runs, phrase_match
-from memory.search.rank import COLUMNS, WEIGHTS, Scored, Weighed, rerank
+from memory.search.hits import COLUMNS as HIT_COLUMNS
+from memory.search.hits import conditions, to_hit
+from memory.search.query import Question, parse_question, partial_runs, phrase_match
+from memory.search.rank import COLUMNS, WEIGHTS, Weighed, rerank
 from memory.search.rows import index_row
 from memory.search.text import index_tokens
-from memory.search.types import Filters, IndexRow, SearchResult, Tier
+from memory.search.types import Filters, Hit, IndexRow, SearchResult
 from memory.tables import Analysis, Meta, Photo
 
 # A new cut, column or normalisation needs a new number; the folds of OpenCC and Unicode are part of the index too.
 INDEX_VERSION = f"1/{version('opencc')}/{unicodedata.unidata_version}"
-WEAK_COVERAGE = 0.5
+WEAK_COVERAGE = 0.5  # on CMRC and DRCD 95 % of the right passages reach it, and a quarter of the best wrong ones
 _VERSION_KEY = "index_version"
-_RAREST = 12
 _RERANKED = 20
 _PARTIAL_TERMS = 32
-_ALL = -1
+_COUNTED = 1000
 _LIKE_SPECIAL = re.compile(r"[\\%_]")
 _BATCH = 500
 
@@ -41,9 +42,14 @@ _PUT = text(f"INSERT OR REPLACE INTO search_fts(rowid, {', '.join(COLUMNS)}) VAL
 _REMOVE = text("DELETE FROM search_fts WHERE rowid = :photo_id")
 _TEXTS = f"SELECT rowid, {', '.join(COLUMNS)} FROM search_fts WHERE rowid IN (SELECT value FROM json_each(:ids))"
 _ROWS = text("SELECT coalesce((SELECT rowid FROM search_fts ORDER BY rowid DESC LIMIT 1), 0)")
-# LIMIT -1 keeps SQLite from merging the inner query into the join, where it could visit the table once per photo.
-_RANK = f"bm25(search_fts, {', '.join(map(str, WEIGHTS))})"
-_RANKED = f"SELECT rowid AS photo_id, {_RANK} AS rank FROM search_fts WHERE search_fts MATCH :match LIMIT -1"
+_SCORED = (
+    f"SELECT rowid AS photo_id, bm25(search_fts, {', '.join(map(str, WEIGHTS))}) AS rank FROM search_fts WHERE search_fts MATCH :match"
+)
+_BEST = f"{_SCORED} ORDER BY rank, rowid DESC LIMIT :considered"
+_EVERY = f"{_SCORED} LIMIT -1"  # the limit keeps SQLite from merging this into a join, where it might search once per photo
+_MATCHES = "SELECT rowid AS photo_id FROM search_fts WHERE search_fts MATCH :match_ LIMIT :counted"
+_PHOTO_ID = column("photo_id", Integer)
+_RANKED_COLUMNS = (_PHOTO_ID, column("rank", Float))
 _FREQUENCIES = text(
     "SELECT term.key, coalesce(sum(known.doc), 0) FROM json_each(:ranges) AS term CROSS JOIN search_terms AS known"
     " WHERE known.term >= term.value ->> 0 AND known.term <= term.value ->> 1 GROUP BY term.key"
@@ -60,7 +66,7 @@ class SqliteSearchIndex:
         existed = await session.scalar(text("SELECT count(*) FROM sqlite_master WHERE name = 'search_fts'"))
         if not existed:
             await _execute_all(session, _CREATE)
-            if not await session.scalar(select(func.count()).select_from(Analysis)):
+            if not await session.scalar(select(func.count()).where(Analysis.status == "done")):
                 await _store_version(session)
 
     async def is_current(self, session: AsyncSession) -> bool:
@@ -94,34 +100,47 @@ class SqliteSearchIndex:
         await session.execute(text("INSERT INTO search_fts(search_fts) VALUES ('optimize')"))
 
     async def search(self, session: AsyncSession, *, query: str, scope: Scope, filters: Filters, limit: int) -> SearchResult:
-        """The first tier that finds anything: the whole phrase, then its words, then parts of words."""
+        """The first tier that finds anything: the whole phrase, then its words, then parts of words.
+
+        `total` counts rows up to 1,000; in the words tier, where almost any row shares a word, only those that were ranked.
+        """
         view = _View(session, scope, filters)
         phrase = phrase_match(query)
         if phrase is None:
             return SearchResult(filters=filters)
-        ranked, total = await view.matching(phrase, limit)
-        if ranked:
-            return await view.result([Scored(*row, coverage=1.0) for row in ranked], "phrase", total)
-        weighed = await _weigh(session, parse_question(query))
-        if weighed.found:
-            ranked, total = await view.matching(" OR ".join(term.match for term in weighed.found[:_RAREST]), max(limit, _RERANKED))
-            if ranked:
-                scored = rerank(weighed, await _token_texts(session, [photo_id for photo_id, _ in ranked]))
-                return await view.result(scored[:limit], "words", total)
+        hits, total = await view.best(phrase, limit)
+        if hits:
+            return _result([replace(hit, tier="phrase", coverage=1.0) for hit in hits], filters, total)
+        if hits := await self._by_words(view, query, limit):
+            return _result([replace(hit, tier="words") for hit in hits[:limit]], filters, len(hits))
         parts = await _terms_containing(session, query)
-        ranked, total = await view.matching(" OR ".join(parts), limit) if parts else ([], 0)
-        return await view.result([Scored(*row, coverage=0.0) for row in ranked], "partial", total)
+        hits, total = await view.best(" OR ".join(parts), limit) if parts else ([], 0)
+        return _result([replace(hit, tier="partial") for hit in hits], filters, total)
+
+    async def _by_words(self, view: "_View", query: str, limit: int) -> list[Hit]:
+        weighed = await _weigh(view.session, parse_question(query))
+        if not weighed.found:
+            return []
+        found, _ = await view.best(" OR ".join(term.match for term in weighed.sought), max(limit, _RERANKED))
+        hits = {hit.photo_id: hit for hit in found}
+        scored = rerank(weighed, await _token_texts(view.session, list(hits)))
+        return [replace(hits[row.photo_id], score=row.score, coverage=row.coverage) for row in scored]
 
     async def matching_all(self, session: AsyncSession, *, query: str, scope: Scope, filters: Filters) -> SearchResult:
-        """Every row of the phrase tier; if there is none, every row that holds all the meaningful words. For counting."""
+        """For counting: every row of the phrase tier; if there is none, those with all the words; then those that cover the question."""
         view = _View(session, scope, filters)
         phrase = phrase_match(query)
-        ranked, total = await view.matching(phrase, _ALL) if phrase else ([], 0)
-        if ranked or phrase is None:
-            return await view.result([Scored(*row, coverage=1.0) for row in ranked], "phrase", total)
-        required = all_words_match(parse_question(query))
-        ranked, total = await view.matching(required, _ALL) if required else ([], 0)
-        return await view.result([Scored(*row, coverage=1.0) for row in ranked], "words", total)
+        if phrase is None:
+            return SearchResult(filters=filters)
+        if hits := await view.all(phrase):
+            return _result([replace(hit, tier="phrase", coverage=1.0) for hit in hits], filters, len(hits))
+        weighed = await _weigh(session, parse_question(query))
+        if weighed.coverage(weighed.found) < WEAK_COVERAGE:
+            return SearchResult(filters=filters)
+        if hits := await view.all(" AND ".join(term.match for term in weighed.found if term.weight == 1.0)):
+            return _result([replace(hit, tier="words", coverage=1.0) for hit in hits], filters, len(hits))
+        hits = [hit for hit in await self._by_words(view, query, _COUNTED) if hit.coverage >= WEAK_COVERAGE]
+        return _result([replace(hit, tier="words") for hit in hits], filters, len(hits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,28 +151,67 @@ class _View:
     scope: Scope
     filters: Filters
 
-    async def matching(self, match: str, limit: int) -> tuple[list[tuple[int, float]], int]:
-        """(photo id, score) of the best rows that match, newest first among equals, and how many match in all."""
-        hit = text(_RANKED).bindparams(match=match).columns(column("photo_id", Integer), column("rank", Float)).subquery()
-        seen = (
-            select(hit.c.photo_id, hit.c.rank, func.count().over())
-            .join(Photo, Photo.id == hit.c.photo_id)
-            .join(Analysis, Analysis.photo_id == Photo.id)
-            .where(*conditions(self.scope, self.filters))
-            .order_by(hit.c.rank, Photo.captured_at.desc(), Photo.id.desc())
-            .limit(limit)
-        )
-        rows = (await self.session.execute(seen)).all()
-        return [(photo_id, -rank) for photo_id, rank, _ in rows], rows[0][2] if rows else 0
+    async def best(self, match: str, limit: int) -> tuple[list[Hit], int]:
+        """The best rows that match, in order of their score, and how many match (counted to 1,000).
 
-    async def result(self, scored: Sequence[Scored], tier: Tier, total: int) -> SearchResult:
-        if not scored:
-            return SearchResult(filters=self.filters)
-        found = {row.photo_id: row for row in scored}
-        hits = await load_hits(self.session, list(found), scope=self.scope, filters=self.filters)
-        hits = [replace(hit, tier=tier, score=found[hit.photo_id].score, coverage=found[hit.photo_id].coverage) for hit in hits]
-        weak = max(row.coverage for row in scored) < WEAK_COVERAGE
-        return SearchResult(hits=hits, tier=tier, weak=weak, total=total, filters=self.filters)
+        Most libraries are looked at whole, so a few more rows than wanted are ranked before the scope is looked at;
+        only when too many of them lie outside is every match joined with its photo.
+        """
+        considered = 2 * limit
+        ranked = text(_BEST).bindparams(match=match, considered=considered).columns(*_RANKED_COLUMNS).subquery()
+        seen = and_(Analysis.photo_id == Photo.id, *conditions(self.scope, self.filters))
+        rows = await self.session.execute(
+            select(ranked.c.rank, *HIT_COLUMNS, _matches(match), self._others())
+            .outerjoin(Photo, Photo.id == ranked.c.photo_id)
+            .outerjoin(Analysis, seen)
+            .order_by(ranked.c.rank, ranked.c.photo_id.desc())
+        )
+        found = rows.all()
+        visible = [row for row in found if row.summary is not None]
+        if len(found) < considered:
+            total = len(visible)
+        elif len(visible) < limit:
+            hits = await self.all(match)
+            return hits[:limit], len(hits)
+        else:
+            total = await self._count(match) if found[0].others else found[0].matches
+        return [replace(to_hit(row), score=-row.rank) for row in visible[:limit]], total
+
+    async def all(self, match: str) -> list[Hit]:
+        ranked = self._matching(match)
+        rows = await self.session.execute(
+            self._joined(select(ranked.c.rank, *HIT_COLUMNS), ranked).order_by(ranked.c.rank, Photo.id.desc())
+        )
+        return [replace(to_hit(row), score=-row.rank) for row in rows]
+
+    async def _count(self, match: str) -> int:
+        ranked = self._matching(match)
+        some = self._joined(select(ranked.c.photo_id), ranked).limit(_COUNTED).subquery()
+        return await self.session.scalar(select(func.count()).select_from(some)) or 0
+
+    def _others(self) -> Label[bool]:
+        """Whether rows may be indexed that lie outside, so that matches have to be looked up one by one to be counted."""
+        narrowed = self.scope.devices is not None or self.filters != Filters()
+        strangers = or_(exists().where(Photo.owner < self.scope.owner), exists().where(Photo.owner > self.scope.owner))
+        return (true() if narrowed else strangers).label("others")
+
+    def _matching(self, match: str) -> Subquery:
+        return text(_EVERY).bindparams(match=match).columns(*_RANKED_COLUMNS).subquery()
+
+    def _joined(self, selected: Select[*tuple[Any, ...]], ranked: Subquery) -> Select[*tuple[Any, ...]]:
+        joined = selected.join(Photo, Photo.id == ranked.c.photo_id).join(Analysis, Analysis.photo_id == Photo.id)
+        return joined.where(*conditions(self.scope, self.filters))
+
+
+def _matches(match: str) -> Label[int]:
+    some = text(_MATCHES).bindparams(match_=match, counted=_COUNTED).columns(_PHOTO_ID).subquery()
+    return select(func.count()).select_from(some).scalar_subquery().label("matches")
+
+
+def _result(hits: list[Hit], filters: Filters, total: int) -> SearchResult:
+    if not hits:
+        return SearchResult(filters=filters)
+    return SearchResult(hits=hits, tier=hits[0].tier, weak=hits[0].coverage < WEAK_COVERAGE, total=total, filters=filters)
 
 
 async def _weigh(session: AsyncSession, question: Question) -> Weighed:

@@ -100,11 +100,6 @@ def _word_terms(run: Run, mask: list[bool], offset: int) -> list[Term]:
     return [Term(word, (offset,))]
 
 
-def all_words_match(question: Question) -> str | None:
-    """The FTS5 expression of rows that hold every meaningful term, or None when there is none."""
-    return " AND ".join(term.match for term in question.terms if term.weight == 1.0) or None
-
-
 def partial_runs(query: str) -> list[str]:
     """The meaningful Latin and digit runs, which may be parts of longer ones on a screen."""
     return [

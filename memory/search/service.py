@@ -40,21 +40,26 @@ class Knowledge:
     async def search_multi(self, queries: Sequence[str], *, scope: Scope, filters: Filters = NO_FILTERS) -> SearchResult:
         """One joint ranking of several keywords: at most 5 hits each, 12 in all; a hit lists the keywords it matched."""
         keywords = list(dict.fromkeys(query.strip() for query in queries if query.strip()))
-        results = {word: await self.search(word, scope=scope, filters=filters, limit=PER_KEYWORD) for word in keywords}
+        results = await self._search_each(keywords, scope=scope, filters=filters)
+        dropped = filters != NO_FILTERS and not any(result.hits and not result.weak for result in results.values())
+        if dropped:
+            wider = await self._search_each(keywords, scope=scope, filters=NO_FILTERS)
+            found = any(result.hits for result in results.values())
+            dropped = any(result.hits and not (found and result.weak) for result in wider.values())
+            results = wider if dropped else results
         hits = _joint(results)
-        found = [result for result in results.values() if result.hits]
         return SearchResult(
-            hits=hits[:JOINT_TOTAL],
-            tier=next((tier for tier in _TIER_WORTH if any(result.tier == tier for result in found)), None),
-            weak=bool(found) and all(result.weak for result in found),
+            hits=hits,
+            tier=next((tier for tier in _TIER_WORTH if any(result.tier == tier for result in results.values())), None),
+            weak=bool(hits) and all(result.weak for result in results.values() if result.hits),
             total=len(hits),
             filters=filters,
-            filter_dropped=bool(found) and all(result.filter_dropped for result in found),
-            notices=tuple(dict.fromkeys(notice for result in found for notice in result.notices)),
+            filter_dropped=dropped,
+            notices=tuple(dict.fromkeys(notice for result in results.values() for notice in result.notices)),
         )
 
-    async def recent(self, *, scope: Scope, limit: int = 10, filters: Filters = NO_FILTERS) -> SearchResult:
-        """The newest analysed photos by capture time; `total` counts all that meet the filters."""
+    async def recent(self, *, scope: Scope, limit: int | None = 10, filters: Filters = NO_FILTERS) -> SearchResult:
+        """The newest analysed photos by capture time; `total` counts all that meet the filters. `limit` None: all."""
         seen = visible(scope, filters)
         async with self._db.session() as session:
             total = await session.scalar(seen.with_only_columns(func.count(), maintain_column_froms=True))
@@ -64,9 +69,12 @@ class Knowledge:
     async def all_matching(self, query: str, *, scope: Scope, filters: Filters = NO_FILTERS) -> SearchResult:
         """Every row that matches, for counts and sums; an empty query means every row that meets the filters."""
         if not query.strip():
-            return await self.recent(scope=scope, limit=-1, filters=filters)
+            return await self.recent(scope=scope, limit=None, filters=filters)
         async with self._db.session() as session:
             return await self._index.matching_all(session, query=query, scope=scope, filters=filters)
+
+    async def _search_each(self, keywords: Sequence[str], *, scope: Scope, filters: Filters) -> dict[str, SearchResult]:
+        return {word: await self._search(word, scope=scope, filters=filters, limit=JOINT_TOTAL) for word in keywords}
 
     async def _search(self, query: str, *, scope: Scope, filters: Filters, limit: int) -> SearchResult:
         async with self._db.session() as session:
@@ -93,7 +101,7 @@ class Knowledge:
 
 
 def _joint(results: Mapping[str, SearchResult]) -> list[Hit]:
-    """Hits of several keywords, best first: each keyword adds its tier's worth times the hit's share of its best score."""
+    """Best first: each keyword adds its tier's worth times the hit's share of its best score, and has room for five hits."""
     scores: dict[int, float] = {}
     hits: dict[int, Hit] = {}
     for result in results.values():
@@ -103,7 +111,14 @@ def _joint(results: Mapping[str, SearchResult]) -> list[Hit]:
             known = hits.get(hit.photo_id)
             hits[hit.photo_id] = hit if known is None or hit.coverage > known.coverage else known
     ranked = sorted(hits.values(), key=lambda hit: (scores[hit.photo_id], hit.captured_at, hit.photo_id), reverse=True)
-    return [replace(hit, score=scores[hit.photo_id], keywords=_matched(hit, results)) for hit in ranked]
+    room = dict.fromkeys(results, PER_KEYWORD)
+    joint: list[Hit] = []
+    for hit in ranked:
+        keywords = _matched(hit, results)
+        if len(joint) < JOINT_TOTAL and all(room[keyword] for keyword in keywords):
+            room |= {keyword: room[keyword] - 1 for keyword in keywords}
+            joint.append(replace(hit, score=scores[hit.photo_id], keywords=keywords))
+    return joint
 
 
 def _matched(hit: Hit, results: Mapping[str, SearchResult]) -> tuple[str, ...]:

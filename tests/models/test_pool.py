@@ -187,7 +187,8 @@ async def test_what_a_cancelled_turn_asked_is_written_down_and_nobody_else_is_as
         return await hang(request)
 
     turn = asyncio.create_task(run(member("a", *failed("capacity")), Member("b", slow), Member("c", other), ledger=ledger))
-    await asked.wait()
+    async with asyncio.timeout(10):
+        await asked.wait()
     turn.cancel()
     with pytest.raises(asyncio.CancelledError):
         await turn

@@ -9,6 +9,8 @@ from platformdirs import user_data_path
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+OPENAI_URL = "https://api.openai.com/v1"
+
 
 class ModelSettings(BaseModel):
     """One OpenAI-compatible model: `EVATAR_CHAT__MODEL`, `EVATAR_CHAT__BASE_URL`, `EVATAR_CHAT__API_KEY`."""
@@ -27,11 +29,17 @@ class Settings(BaseSettings):
     """All knobs of Evatar. Times are seconds, sizes bytes unless a name says otherwise."""
 
     model_config = SettingsConfigDict(
-        env_prefix="EVATAR_", env_nested_delimiter="__", env_file=".env", extra="ignore", populate_by_name=True
+        env_prefix="EVATAR_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        populate_by_name=True,
+        hide_input_in_errors=True,
     )
 
     data_dir: Path = Field(default_factory=lambda: user_data_path("evatar"))
-    database_url: str | None = None
+    database_url: str | None = Field(default=None, repr=False)
     owner: str = "local"
     device_id: str = "cli"
     timezone: str | None = None
@@ -60,26 +68,26 @@ class Settings(BaseSettings):
         if value is not None:
             try:
                 ZoneInfo(value)
-            except (ZoneInfoNotFoundError, ValueError) as error:
+            except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # OSError: a folder of zones, such as Asia
                 raise ValueError(f"{value!r} is no IANA time zone such as Asia/Shanghai") from error
         return value
 
     @model_validator(mode="after")
-    def _openai_key_configures_chat(self) -> Self:
+    def _openai_key_configures_the_roles(self) -> Self:
         """`OPENAI_API_KEY` alone is enough: it fills what `EVATAR_CHAT__*` and `EVATAR_VISION__*` leave open."""
-        if self.openai_api_key is None:
-            return self
-        for role in ("chat", "vision"):
-            given: ModelSettings = getattr(self, role)
-            filled = given.model_copy(
-                update={
-                    "model": given.model or self.openai_model,
-                    "base_url": given.base_url or self.openai_base_url,
-                    "api_key": given.api_key or (self.openai_api_key if given.base_url in (None, self.openai_base_url) else None),
-                }
-            )
-            object.__setattr__(self, role, filled)
+        self.chat = self._filled(self.chat)
+        self.vision = self._filled(self.vision)
         return self
+
+    def _filled(self, role: ModelSettings) -> ModelSettings:
+        """The key goes nowhere but to OpenAI's address; a role that has an address of its own stays as it is."""
+        home = self.openai_base_url or OPENAI_URL
+        if (role.base_url or home).rstrip("/") != home.rstrip("/"):
+            return role
+        key = role.api_key or self.openai_api_key
+        if key is None:
+            return role
+        return role.model_copy(update={"model": role.model or self.openai_model, "base_url": home, "api_key": key})
 
     @property
     def sqlalchemy_url(self) -> str:

@@ -58,6 +58,8 @@ def screenshot_members(settings: ModelSettings, *, http: Callable[[], "httpx.Asy
 def parse_object(reply: str) -> dict[str, Any]:
     """The one JSON object of a reply, out of a thought or a code fence. Raises ModelError(BAD_STRUCTURE), also without a summary."""
     text = _FENCE.sub("", _THOUGHT.sub("", reply).strip())
+    if "<think>" in text:  # cut off while thinking: what it holds is no answer
+        raise ModelError(ErrorClass.BAD_STRUCTURE)
     try:
         found = json.loads(text[text.index("{") : text.rindex("}") + 1])
     except ValueError as error:

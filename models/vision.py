@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from memory.language import Language, language_of
 from memory.scope import Scope
 from models.embedded.vision import PictureFacts, describe, picture_facts
-from models.errors import POLICIES, ErrorType, message_for
+from models.errors import POLICIES, ErrorClass, ErrorType, ModelError, message_for
 from models.ledger import Ledger
 from models.pool import EMBEDDED, Member, PoolError, RolePool
 from models.remote.openai_chat import open_chat_model
@@ -74,7 +74,7 @@ def vision_members(
 
 
 async def _ask_model(request: LookRequest, *, pictures: PictureSource, open_model: Callable[[], "BaseChatModel"]) -> str:
-    originals = [await pictures.read(asset_id, scope=request.scope) for asset_id in request.asset_ids]
+    originals = [await _working_copy(pictures, asset_id, request.scope) for asset_id in request.asset_ids]
     uris = [await asyncio.to_thread(data_uri, data) for data in originals]
     return await ask_about(open_model(), system=SYSTEM, question=request.question, pictures=uris)
 
@@ -87,8 +87,15 @@ async def _read_and_count(request: LookRequest, *, pictures: PictureSource, read
 
 
 async def _facts(asset_id: str, scope: Scope, pictures: PictureSource, read_text: ReadText) -> tuple[PictureFacts, str]:
-    data = await pictures.read(asset_id, scope=scope)
+    data = await _working_copy(pictures, asset_id, scope)
     return await asyncio.to_thread(picture_facts, data), await read_text(data)
+
+
+async def _working_copy(pictures: PictureSource, asset_id: str, scope: Scope) -> bytes:
+    try:
+        return await pictures.read(asset_id, scope=scope)
+    except FileNotFoundError as error:
+        raise ModelError(ErrorClass.INVALID_MEDIA) from error
 
 
 def _numbered(parts: Sequence[str], language: Language) -> list[str]:

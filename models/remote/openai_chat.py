@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 CONNECT_SECONDS = 5.0
-_REFUSED = frozenset({"content_filter", "safety", "SAFETY"})
+_REFUSED = frozenset({"content_filter", "safety", "image_safety", "prohibited_content", "blocklist", "sensitive"})
 
 
 def open_chat_model(settings: ModelSettings, *, http: "httpx.AsyncClient", seconds: float) -> "BaseChatModel":
@@ -38,7 +38,7 @@ def checked(whole: AIMessage, *, ends_with_reason: bool) -> AIMessage:
     `ends_with_reason`: a reply without a finish reason was cut.
     """
     reason = whole.response_metadata.get("finish_reason")
-    if reason in _REFUSED:
+    if str(reason).lower() in _REFUSED:
         raise ModelError(ErrorClass.CONTENT_POLICY)
     if ends_with_reason and not reason:
         raise ModelError(ErrorClass.TRANSIENT, "the reply was cut")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
+from models.errors import ErrorClass, ModelError
 from models.remote.openai_chat import checked
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ def data_uri(data: bytes) -> str:
 
 
 async def ask_about(model: "BaseChatModel", *, system: str, question: str, pictures: Sequence[str]) -> str:
-    """The model's words about `pictures` (data URIs, in order)."""
+    """The model's words about `pictures` (data URIs, in order). Raises ModelError, and what the client raises."""
     images = [{"type": "image_url", "image_url": {"url": uri}} for uri in pictures]
-    reply = await model.ainvoke([SystemMessage(system), HumanMessage([{"type": "text", "text": question}, *images])])
+    try:
+        reply = await model.ainvoke([SystemMessage(system), HumanMessage([{"type": "text", "text": question}, *images])])
+    except (ValueError, TypeError, LookupError) as error:  # LangChain's for a reply that is no chat completion
+        raise ModelError(ErrorClass.BAD_STRUCTURE) from error
     return str(checked(reply, ends_with_reason=True).text)

@@ -25,7 +25,7 @@ from memory.scope import Scope
 from memory.similar import look_alike, same_screen
 from memory.workers import WorkerSlot
 from server.clock import now_in, zone_of
-from server.pictures import find_pictures, is_passed_over
+from server.pictures import at_rest, find_pictures, is_passed_over
 from settings import Settings
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Importer:
         return run.report
 
     async def watch(self, paths: Sequence[Path], *, on_progress: Progress | None = None) -> AsyncGenerator[ImportReport, None]:
-        """Import, and go on importing what is new or changed, a report each time, until cancelled."""
+        """Import, and go on importing what is new or changed, a report each time that there was a picture, until cancelled."""
         from watchfiles import Change, awatch
 
         roots = [path.absolute() for path in paths]
@@ -127,7 +127,9 @@ class Importer:
             while True:
                 changed = {Path(path) for _, path in await upcoming}
                 upcoming = asyncio.ensure_future(anext(changes))
-                yield await self.run(sorted(changed), on_progress=on_progress)
+                report = await self.run(await at_rest(changed), on_progress=on_progress)
+                if report.total:
+                    yield report
         finally:
             upcoming.cancel()
             await asyncio.gather(upcoming, return_exceptions=True)

@@ -1,12 +1,16 @@
 """Which files below given paths are pictures, told from their bytes."""
 
+import asyncio
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from memory.sniff import HEAD, sniff
 
-_CACHES = frozenset({"cache", "caches", "__pycache__", "node_modules", "@eadir", "$recycle.bin", "lost+found"})
+REST = 1.0
+"""Seconds without a change after which a file counts as written."""
+
+_CACHES = frozenset({"cache", "caches", "thumbnails", "thumbs", "__pycache__", "node_modules", "@eadir", "$recycle.bin", "lost+found"})
 
 
 def find_pictures(paths: Iterable[Path], *, skip: Path) -> list[Path]:
@@ -30,6 +34,28 @@ def is_passed_over(path: Path, *, below: Iterable[Path]) -> bool:
             *folders, name = path.relative_to(folder).parts or ("",)
             return name.startswith(".") or any(_is_passed_over(part) for part in folders)
     return True
+
+
+async def at_rest(paths: Iterable[Path], *, seconds: float = REST) -> list[Path]:
+    """Those of `paths` that nobody writes to for so long, sorted. The others change once more, and whoever watches them is told."""
+    chosen = sorted(paths)
+    before = await asyncio.to_thread(_marks, chosen)
+    await asyncio.sleep(seconds)
+    after = await asyncio.to_thread(_marks, chosen)
+    return [path for path, was, now in zip(chosen, before, after, strict=True) if was == now]
+
+
+def _marks(paths: list[Path]) -> list[tuple[int, int] | None]:
+    """Size and time of change; None where there is no file."""
+    marks: list[tuple[int, int] | None] = []
+    for path in paths:
+        try:
+            found = path.stat()
+        except OSError:
+            marks.append(None)
+        else:
+            marks.append((found.st_size, found.st_mtime_ns))
+    return marks
 
 
 def _files(folder: Path, *, skip: Path) -> Iterator[Path]:

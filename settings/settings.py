@@ -18,7 +18,7 @@ class ModelSettings(BaseModel):
     model: str | None = None
     base_url: str | None = None
     api_key: SecretStr | None = None
-    temperature: float = Field(default=0.3, ge=0, le=2)
+    temperature: float | None = Field(default=None, ge=0, le=2)
 
     @property
     def configured(self) -> bool:

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from memory.scope import Scope
 from memory.search.hits import COLUMNS as HIT_COLUMNS
 from memory.search.hits import conditions, to_hit
-from memory.search.query import Question, parse_question, partial_runs, phrase_match
+from memory.search.query import Question, Term, parse_question, partial_runs, phrase_match
 from memory.search.rank import COLUMNS, WEIGHTS, Weighed, rerank
 from memory.search.rows import index_row
 from memory.search.text import index_tokens
@@ -117,6 +117,13 @@ class SqliteSearchIndex:
         hits, total = await view.best(" OR ".join(parts), limit) if parts else ([], 0)
         return _result([replace(hit, tier="partial") for hit in hits], filters, total)
 
+    async def with_known_words(self, session: AsyncSession, queries: Sequence[str]) -> list[str]:
+        """Those of `queries` that hold at least one word of the index: the others can only be found as parts of words."""
+        terms = [(query, term) for query in queries for term in parse_question(query).terms]
+        counts = await _count_rows(session, [term for _, term in terms])
+        known = {query for number, (query, _) in enumerate(terms) if counts.get(number)}
+        return [query for query in queries if query in known]
+
     async def _by_words(self, view: "_View", query: str, limit: int) -> list[Hit]:
         weighed = await _weigh(view.session, parse_question(query))
         if not weighed.found:
@@ -216,10 +223,15 @@ def _result(hits: list[Hit], filters: Filters, total: int) -> SearchResult:
 
 async def _weigh(session: AsyncSession, question: Question) -> Weighed:
     """Look up in how many rows each term is, now: a kept count could drift."""
-    ranges = json.dumps([[term.text, term.text + _AFTER_ANY if term.prefix else term.text] for term in question.terms])
-    counts: dict[int, int] = dict((await session.execute(_FREQUENCIES, {"ranges": ranges})).all())
+    counts = await _count_rows(session, question.terms)
     frequencies = {term: counts.get(number, 0) for number, term in enumerate(question.terms)}
     return Weighed.of(question, frequencies, await session.scalar(_ROWS))
+
+
+async def _count_rows(session: AsyncSession, terms: Sequence[Term]) -> dict[int, int]:
+    """In how many rows each term is, by its place in `terms`."""
+    ranges = json.dumps([[term.text, term.text + _AFTER_ANY if term.prefix else term.text] for term in terms])
+    return dict((await session.execute(_FREQUENCIES, {"ranges": ranges})).all())
 
 
 async def _token_texts(session: AsyncSession, photo_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:

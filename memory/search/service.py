@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy import func
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from memory.database import Database
 from memory.scope import Scope
@@ -74,19 +75,28 @@ class Knowledge:
             return await self._index.matching_all(session, query=query, scope=scope, filters=filters)
 
     async def _search_each(self, keywords: Sequence[str], *, scope: Scope, filters: Filters) -> dict[str, SearchResult]:
-        return {word: await self._search(word, scope=scope, filters=filters, limit=JOINT_TOTAL) for word in keywords}
+        """In one session; a keyword of which the index knows no word is only looked for when it knows none of any."""
+        async with self._db.session() as session:
+            known = await self._index.with_known_words(session, keywords) or keywords
+            found = {word: await self._by_text(session, word, scope=scope, filters=filters, limit=JOINT_TOTAL) for word in known}
+        return {
+            word: await self._with_meaning(result, word, scope=scope, filters=filters, limit=JOINT_TOTAL) for word, result in found.items()
+        }
 
     async def _search(self, query: str, *, scope: Scope, filters: Filters, limit: int) -> SearchResult:
         async with self._db.session() as session:
-            depth = max(limit, CANDIDATES) if self._vectors else limit
-            found = await self._index.search(session, query=query, scope=scope, filters=filters, limit=depth)
-        if self._vectors is None or found.tier == "phrase" or not query.strip():
-            return replace(found, hits=found.hits[:limit])
-        return await self._with_meaning(self._vectors, found, query, scope=scope, filters=filters, limit=limit)
+            found = await self._by_text(session, query, scope=scope, filters=filters, limit=limit)
+        return await self._with_meaning(found, query, scope=scope, filters=filters, limit=limit)
 
-    async def _with_meaning(
-        self, vectors: VectorSearch, found: SearchResult, query: str, *, scope: Scope, filters: Filters, limit: int
-    ) -> SearchResult:
+    async def _by_text(self, session: AsyncSession, query: str, *, scope: Scope, filters: Filters, limit: int) -> SearchResult:
+        depth = max(limit, CANDIDATES) if self._vectors else limit
+        return await self._index.search(session, query=query, scope=scope, filters=filters, limit=depth)
+
+    async def _with_meaning(self, found: SearchResult, query: str, *, scope: Scope, filters: Filters, limit: int) -> SearchResult:
+        """`found`, cut to `limit`; where it is no phrase, with what vectors find."""
+        vectors = self._vectors
+        if vectors is None or found.tier == "phrase" or not query.strip():
+            return replace(found, hits=found.hits[:limit])
         vector = await vectors.embed_query(query)
         async with self._db.session() as session:
             near = await vectors.nearest(session, vector, scope=scope, filters=filters)

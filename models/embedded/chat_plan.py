@@ -81,11 +81,7 @@ def _part_calls(inquiry: Inquiry, part: Part) -> list[Call]:
         return [Call("get_recent", {"limit": inquiry.limit if inquiry.newest else RECENT_MAX, "app": app, **narrowing})]
     if part.broad or any(term.foreign and term.concept for term in part.terms):
         return [Call("search_multi", {"queries": related_words(part.terms), **narrowing})]
-    specific = Call("search_knowledge", {"query": core_words(part) or inquiry.question[:LONGEST_QUERY], **narrowing})
-    related = related_words(part.terms)
-    if part.asks and len(related) > len(part.terms) and not inquiry.count:
-        return [specific, Call("search_multi", {"queries": related, **narrowing})]
-    return [specific]
+    return [Call("search_knowledge", {"query": core_words(part) or inquiry.question[:LONGEST_QUERY], **narrowing})]
 
 
 def retry_calls(inquiry: Inquiry, missing: Sequence[Part], *, offered: Collection[str], made: Sequence[Call]) -> list[Call]:

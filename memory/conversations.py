@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from memory.database import Database
@@ -17,6 +17,8 @@ from memory.tables import Conversation, Message, stamp
 TITLE_LENGTH = 50
 _ID = re.compile(r"[a-f0-9]{1,64}")
 _ASSET = re.compile(r"asset://([\w-]{1,64})")
+_CONVERSATIONS: Any = Conversation.__table__
+_MESSAGES: Any = Message.__table__
 _ROLES = {"human": "user", "ai": "assistant"}
 
 
@@ -67,19 +69,20 @@ class Conversations:
         if not _ID.fullmatch(conversation_id):
             raise ValueError(f"{conversation_id!r} is no conversation id: 1 to 64 characters of 0-9 and a-f")
         made = {"owner": owner, **stamp(at)}
-        new = self._db.insert(Conversation).values(id=conversation_id, title="", updated_at=at, **made).on_conflict_do_nothing()
+        rows = [{"conversation_id": conversation_id, "uid": message.id, **_columns(message), **made} for message in messages]
         async with self._db.begin() as session:
-            await session.execute(new)
-            conversation = await session.scalar(_visible(Scope(owner)).where(Conversation.id == conversation_id))
-            if conversation is None:
+            title = next((" ".join(row["content"].split())[:TITLE_LENGTH] for row in rows if row["role"] == "user"), "")
+            opened = self._db.insert(_CONVERSATIONS).values(id=conversation_id, title=title, updated_at=at, **made)
+            titled = case((_CONVERSATIONS.c.title == "", opened.excluded.title), else_=_CONVERSATIONS.c.title)
+            mine = opened.on_conflict_do_update(
+                index_elements=["id"], set_={"updated_at": at, "title": titled}, where=_CONVERSATIONS.c.owner == owner
+            )
+            if await session.scalar(mine.returning(_CONVERSATIONS.c.id)) is None:
                 raise LookupError(f"no conversation {conversation_id}")
-            for message in messages:
-                columns = _columns(message)
-                insert = self._db.insert(Message).values(conversation_id=conversation_id, uid=message.id, **columns, **made)
-                await session.execute(insert.on_conflict_do_update(index_elements=["conversation_id", "uid"], set_=columns))
-                if not conversation.title and message.type == "human":
-                    conversation.title = " ".join(columns["content"].split())[:TITLE_LENGTH]
-            conversation.updated_at = at
+            if rows:
+                said = self._db.insert(_MESSAGES)
+                again = {name: said.excluded[name] for name in _columns(messages[0])}
+                await session.execute(said.on_conflict_do_update(index_elements=["conversation_id", "uid"], set_=again), rows)
 
     async def delete(self, conversation_id: str, *, scope: Scope) -> bool:
         """Remove the conversation with its transcript. False: there is none in this scope."""

@@ -111,7 +111,7 @@ class Database:
                 # A pragma without columns is stepped only once by `execute`, and each step frees one page.
                 await cast(Any, raw.driver_connection).executescript(_COMPACT)
 
-    def insert(self, table: type[Any]) -> Any:
+    def insert(self, table: Any) -> Any:
         """An INSERT of this dialect that knows `on_conflict_do_update`, spelled alike on both."""
         return sqlite.insert(table) if self.dialect == "sqlite" else postgresql.insert(table)
 

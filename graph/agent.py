@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
@@ -27,7 +28,7 @@ def build_agent(
 ) -> CompiledStateGraph[AgentState, ChatContext, ExecutorState, ExecutorOutput]:
     """`tools` maps node names to tool nodes; `seconds` is per model round, in seconds."""
     node_of = {tool.name: name for name, node in tools.items() for tool in node.tools}
-    offered = [tool for node in tools.values() for tool in node.tools]
+    offered = [convert_to_openai_tool(tool) for node in tools.values() for tool in node.tools]  # once: it costs 1 ms a tool
     graph = StateGraph(AgentState, context_schema=ChatContext, input_schema=ExecutorState, output_schema=ExecutorOutput)
     graph.add_node("agent", partial(think, pool=pool, tools=offered, tool_nodes=node_of, max_rounds=max_rounds, seconds=seconds, zone=zone))
     for name, node in tools.items():

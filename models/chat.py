@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, HumanMessage
-from langchain_core.tools import BaseTool
 
 from memory.language import Language, language_of
 from models.errors import POLICIES, ErrorClass, ErrorType, ModelError, message_for
@@ -25,10 +24,10 @@ _CUT_OFF: dict[Language, str] = {"zh": "（回答中断了，请重试。）", "
 
 @dataclass(slots=True)
 class ChatRequest:
-    """`shown` collects what was streamed of an answer: after the first token no other model may start again."""
+    """`tools` are OpenAI tool schemas. `shown` collects what was streamed: after the first token no other model may start again."""
 
     messages: list[AnyMessage]
-    tools: Sequence[BaseTool]
+    tools: Sequence[dict[str, Any]]
     shown: list[str] = field(default_factory=list)
 
     @property
@@ -52,7 +51,7 @@ class ChatRole:
         self._pool = RolePool("chat", members, ledger=ledger)
 
     async def chat(
-        self, messages: list[AnyMessage], *, tools: Sequence[BaseTool], owner: str, turn_id: str, model: str, seconds: float
+        self, messages: list[AnyMessage], *, tools: Sequence[dict[str, Any]], owner: str, turn_id: str, model: str, seconds: float
     ) -> ChatReply:
         request = ChatRequest(messages, tools)
         try:

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 from pydantic import ValidationError
@@ -27,7 +26,7 @@ class ChatPool(Protocol):
     """The chat role. Raises nothing: what went wrong is in the reply, worded for the user."""
 
     async def chat(
-        self, messages: list[AnyMessage], *, tools: Sequence[BaseTool], owner: str, turn_id: str, model: str, seconds: float
+        self, messages: list[AnyMessage], *, tools: Sequence[dict[str, Any]], owner: str, turn_id: str, model: str, seconds: float
     ) -> ChatReply: ...
 
 
@@ -59,7 +58,7 @@ async def think(
     runtime: Runtime[ChatContext],
     *,
     pool: ChatPool,
-    tools: Sequence[BaseTool],
+    tools: Sequence[dict[str, Any]],
     tool_nodes: Mapping[str, str],
     max_rounds: int,
     seconds: float,

@@ -1,13 +1,14 @@
 """The chat model that needs no key and no network: it plans tool calls by rules and words answers from their results."""
 
+import asyncio
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.messages.tool import tool_call_chunk
@@ -53,6 +54,19 @@ class EmbeddedChat(BaseChatModel):
         for chunk in _text_chunks(said) if isinstance(said, str) else [_call_chunk(said)]:
             if run_manager:
                 run_manager.on_llm_new_token(str(chunk.text), chunk=ChatGenerationChunk(message=chunk))
+            yield ChatGenerationChunk(message=chunk)
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        said = await asyncio.to_thread(respond, messages, offered=_names(kwargs.get("tools")))
+        for chunk in _text_chunks(said) if isinstance(said, str) else [_call_chunk(said)]:
+            if run_manager:
+                await run_manager.on_llm_new_token(str(chunk.text), chunk=ChatGenerationChunk(message=chunk))
             yield ChatGenerationChunk(message=chunk)
 
 

@@ -10,6 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import StructuredTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, SecretStr
 
 from models.chat import ChatReply, ChatRole, chat_members
@@ -43,7 +44,7 @@ class Query(BaseModel):
     query: str
 
 
-TOOL = StructuredTool(name="search_knowledge", description="search", args_schema=Query)
+TOOL = convert_to_openai_tool(StructuredTool(name="search_knowledge", description="search", args_schema=Query))
 
 
 class LastMember(FakeListChatModel):
@@ -62,7 +63,7 @@ async def role(provider: ScriptedProvider) -> AsyncIterator[tuple[ChatRole, Ledg
         yield ChatRole(members, ledger=ledger), ledger
 
 
-async def ask(chat: ChatRole, question: str = "你好", *, tools: Sequence[StructuredTool] = (), seconds: float = 20) -> ChatReply:
+async def ask(chat: ChatRole, question: str = "你好", *, tools: Sequence[dict[str, Any]] = (), seconds: float = 20) -> ChatReply:
     return await chat.chat([HumanMessage(question)], tools=tools, owner="local", turn_id="t", model="", seconds=seconds)
 
 

@@ -19,6 +19,7 @@ _ID = re.compile(r"[a-f0-9]{1,64}")
 _ASSET = re.compile(r"asset://([\w-]{1,64})")
 _CONVERSATIONS: Any = Conversation.__table__
 _MESSAGES: Any = Message.__table__
+_SAID = ("role", "content", "asset_ids", "tool_calls", "tool_name", "error_type")
 _ROLES = {"human": "user", "ai": "assistant"}
 
 
@@ -33,6 +34,8 @@ class Conversations:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._open = _open_conversation(db)
+        self._say = _say_message(db)
 
     async def create(self, *, owner: str, at: datetime, device_id: str | None = None, tz: str | None = None) -> str:
         """A new conversation's id: 16 hexadecimal digits."""
@@ -72,17 +75,11 @@ class Conversations:
         rows = [{"conversation_id": conversation_id, "uid": message.id, **_columns(message), **made} for message in messages]
         async with self._db.begin() as session:
             title = next((" ".join(row["content"].split())[:TITLE_LENGTH] for row in rows if row["role"] == "user"), "")
-            opened = self._db.insert(_CONVERSATIONS).values(id=conversation_id, title=title, updated_at=at, **made)
-            titled = case((_CONVERSATIONS.c.title == "", opened.excluded.title), else_=_CONVERSATIONS.c.title)
-            mine = opened.on_conflict_do_update(
-                index_elements=["id"], set_={"updated_at": at, "title": titled}, where=_CONVERSATIONS.c.owner == owner
-            )
-            if await session.scalar(mine.returning(_CONVERSATIONS.c.id)) is None:
+            opened = {"id": conversation_id, "title": title, "updated_at": at, **made}
+            if await session.scalar(self._open, opened) is None:
                 raise LookupError(f"no conversation {conversation_id}")
             if rows:
-                said = self._db.insert(_MESSAGES)
-                again = {name: said.excluded[name] for name in _columns(messages[0])}
-                await session.execute(said.on_conflict_do_update(index_elements=["conversation_id", "uid"], set_=again), rows)
+                await session.execute(self._say, rows)
 
     async def delete(self, conversation_id: str, *, scope: Scope) -> bool:
         """Remove the conversation with its transcript. False: there is none in this scope."""
@@ -92,6 +89,21 @@ class Conversations:
                 return False
             await session.delete(conversation)
         return True
+
+
+def _open_conversation(db: Database) -> Any:
+    """Makes the conversation, or touches the one there is; returns no row for another owner's."""
+    insert = db.insert(_CONVERSATIONS)
+    there, new = _CONVERSATIONS.c, insert.excluded
+    titled = case((there.title == "", new.title), else_=there.title)
+    touched = {"updated_at": new.updated_at, "title": titled}
+    return insert.on_conflict_do_update(index_elements=["id"], set_=touched, where=there.owner == new.owner).returning(there.id)
+
+
+def _say_message(db: Database) -> Any:
+    insert = db.insert(_MESSAGES)
+    said = {name: insert.excluded[name] for name in _SAID}
+    return insert.on_conflict_do_update(index_elements=["conversation_id", "uid"], set_=said)
 
 
 def _visible(scope: Scope) -> Select[Conversation]:

@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup run test lint bench eval demo constraints clean
+.PHONY: setup run test lint bench eval constraints clean
 
 setup: $(VENV)/.ready
 

@@ -28,6 +28,8 @@ from tools.web import TOTAL_SECONDS, WEB_TOOLS, run_web, web_providers
 
 EXECUTORS = ("chat", "vision")
 TOOL_SECONDS = 15.0
+RECURSION_LIMIT = 60
+"""Supersteps of one turn; LangGraph's own limit is 10,007."""
 
 
 def build_chat(services: Services) -> "StateGraph[ChatState, ChatContext, ChatInput, ChatState]":

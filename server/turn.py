@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from graph.builder import build_chat
+from graph.builder import RECURSION_LIMIT, build_chat
 from graph.services import Services
 from memory.checkpoints import prune_thread
 from memory.context import ChatContext
@@ -16,7 +16,6 @@ from memory.inline import store_inline
 from memory.state import ChatState, TraceEntry
 
 OnToken = Callable[[str], None]
-RECURSION_LIMIT = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,8 +129,18 @@ def _read_year(match: re.Match[str], now: datetime, after: Span | None) -> Span:
     if match["season"]:
         return spans.month(year, words.SEASONS[match["season"]], months=3)
     if match["edge"]:
-        return spans.month(year, {"初": 1, "中": 6}.get(match["edge"][-1], 12))
+        return _edge_of_year(year, match["edge"])
     return spans.year(year)
+
+
+def _edge_of_year(year: int, edge: str) -> Span:
+    return spans.month(year, {"初": 1, "中": 6}.get(edge[-1], 12))
+
+
+def _read_edge_of_year(match: re.Match[str], now: datetime, after: Span | None) -> Span:
+    """`年底` with no year: the last one that has begun."""
+    this = _edge_of_year(now.year, match["edge"])
+    return this if this.start <= now.date() else _edge_of_year(now.year - 1, match["edge"])
 
 
 def _read_years(match: re.Match[str], now: datetime, after: Span | None) -> Span:
@@ -141,9 +151,8 @@ def _read_years(match: re.Match[str], now: datetime, after: Span | None) -> Span
 
 
 def _read_half(match: re.Match[str], now: datetime, after: Span | None) -> Span:
-    year = _year(match, now)
-    span = spans.month(year or now.year, 1 if match["half"] == "上" else 7, months=6)
-    return span if year else spans.past(span, now.date())
+    """Without a year it is this year's."""
+    return spans.month(_year(match, now) or now.year, 1 if match["half"] == "上" else 7, months=6)
 
 
 def _read_quarter(match: re.Match[str], now: datetime, after: Span | None) -> Span:
@@ -326,7 +335,7 @@ _RULES = _rules(
     (r"(?<![\d-])(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?![\d-])", _read_iso),
     (r"(?<![\d-])(20\d{2})(0[1-9]|1[0-2])([0-3]\d)(?!\d)", _read_iso),
     (r"(?<![\d-])(20\d{2})[-/.](\d{1,2})()(?![-/.\d])", _read_iso),
-    (r"(?<![\d/.-])(\d{1,2})/(\d{1,2})(?![\d/.])", _read_month_day),
+    (r"(?<![\d/.])(\d{1,2})/(\d{1,2})(?![\d/.])", _read_month_day),
     (r"(?<![\d-])(0[1-9]|1[0-2])-([0-3]\d)(?![\d-])", _read_month_day),
     (r"\A(0?[1-9]|1[0-2])\.([0-3]?\d)\Z", _read_month_day),
     (
@@ -344,6 +353,7 @@ _RULES = _rules(
     (rf"(?<![个上下这本当每\d{words.HAN_DIGITS}])(?=月){words.THIRD}", _read_edge_of_month),
     (rf"(?<!\d)(?P<first>\d{{4}})年?{words.DASH}(?P<second>\d{{4}})年", _read_years),
     (rf"{words.YEAR}(?:(?P<season>[春夏秋冬])[天季]|(?P<edge>{words.YEAR_EDGE})|(?P<same>今天|今日|同一天|同期|这个时候))?", _read_year),
+    (rf"(?<![个上下这本当每今去前明后青少成老壮\d{words.HAN_DIGITS}])(?P<edge>年[初底末]|年中(?![国文心秋学间午央]))", _read_edge_of_year),
     (r"\A(?P<first>20\d{2})(?P<second>)\Z", _read_years),
     (rf"(?:{words.YEAR})?(?P<half>[上下])半年(?![前后内])", _read_half),
     (rf"(?:{words.YEAR})?第?(?P<quarter>[一二三四1-4])季度", _read_quarter),

@@ -15,7 +15,7 @@ mine we us our you your he she it its they them their this that these those ther
 many any some can could will would shall should may might must please show find tell give get list look search see all screenshot
 screenshots picture pictures photo photos image images anything something s t d ll re ve m not no if so than then
 """
-_MEASURES = "钱个张次杯瓶件盒份条笔单天块元本部页家人位遍趟首只斤月日时年点号分秒岁顿集章封通"
+_MEASURES = "钱个张次杯瓶件盒份条笔单天块元本部页家人位遍趟首只斤月日时年点号分秒岁顿集章封通节场班层排"
 _ZH_WORD = re.compile(rf"(?:几|多少)[{_MEASURES}]?|" + "|".join(sorted(map(re.escape, _ZH.split()), key=len, reverse=True)))
 _EN_WORDS = frozenset(_EN.split())
 

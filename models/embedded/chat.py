@@ -96,7 +96,7 @@ def _next_calls(
         return first_calls(inquiry, offered=offered)
     if inquiry.mode == "list" or on_the_web(inquiry.question) or any(result.get("results") for result in results):
         return []
-    missing = [finding.part for finding in findings(inquiry, results) if not finding.evidence]
+    missing = [finding.part for finding in findings(inquiry, results) if not finding.evidence or finding.by_other_words]
     return retry_calls(inquiry, missing, offered=offered, made=made)
 
 

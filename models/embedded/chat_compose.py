@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from memory.language import Language
@@ -32,6 +33,12 @@ class Finding:
     evidence: tuple[Evidence, ...]
     values: tuple[tuple[Ask, Value, Shot], ...] = ()
     beyond_time: bool = False  # found only outside the time that was asked about
+
+    @property
+    def by_other_words(self) -> bool:
+        """Whether no screenshot has the one matter asked for in its own words, so that more may have it in yet others."""
+        alone = len(self.part.terms) == 1 and self.part.terms[0].kind == "concept" and not self.part.asks
+        return alone and not any(one.literal for one in self.evidence)
 
 
 def screenshots(results: Sequence[Result]) -> list[Shot]:
@@ -236,7 +243,7 @@ def _shot_table(shots: Sequence[Shot], language: Language) -> str:
 def _counted(inquiry: Inquiry, results: Sequence[Result]) -> str:
     """Figures over every row that matches, as the tool counted them."""
     said = PHRASES[inquiry.language]
-    figures = next((result["aggregate"] for result in results if result.get("aggregate") and result["aggregate"]["count"]), None)
+    figures = _figures([result["aggregate"] for result in results if result.get("aggregate") and result["aggregate"]["count"]])
     if figures is None:
         return ""
     money = any(ask.shape == "money" for ask in inquiry.asks)
@@ -253,6 +260,24 @@ def _counted(inquiry: Inquiry, results: Sequence[Result]) -> str:
         return "\n\n".join(["\n".join(lines), _table(said["sum_columns"].split("|"), rows)])
     shots = sorted(screenshots(results), key=lambda shot: (shot.when, shot.id), reverse=True)
     return "\n\n".join(["\n".join(lines), _shot_table(shots, inquiry.language)])
+
+
+def _figures(aggregates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The figures of all matters together; a screenshot that belongs to several counts once."""
+    if len(aggregates) < 2:
+        return aggregates[0] if aggregates else None
+    items = {tuple(item["ids"]): item for figures in aggregates for item in figures["items"]}
+    repeated = sum(len(figures["items"]) for figures in aggregates) - len(items)
+    sums: dict[str, Decimal] = {}
+    for item in items.values():
+        if item["amount"]:
+            sums[item["currency"]] = sums.get(item["currency"], Decimal()) + Decimal(item["amount"])
+    return {
+        "count": sum(figures["count"] for figures in aggregates) - repeated,
+        "groups": sum(figures["groups"] for figures in aggregates) - repeated,
+        "sums": {currency: f"{value:.2f}" for currency, value in sums.items()},
+        "items": sorted(items.values(), key=lambda item: str(item["taken_at"]), reverse=True),
+    }
 
 
 def _amount(item: Mapping[str, Any]) -> str:

@@ -4,16 +4,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from memory.search.text import normalise
 from models.embedded.chat_ask import Part
-from models.embedded.chat_lexicon import Concept, stem
+from models.embedded.chat_lexicon import Concept, lexicon, stem
 from models.embedded.chat_words import Term
 
 ENOUGH = 0.55  # share of a question's weight that a screenshot must carry to answer it
-CLOSE = 0.9  # screenshots this close to the best one are evidence too
+CLOSE = 0.89  # screenshots this close to the best one are evidence too
 LITERAL = 0.95  # the same where the best one has the very words of the question
 _LITERAL, _HINTED, _HINTED_ONCE = 1.0, 0.8, 0.5
 _NAMED, _NAMED_ONCE, _NAMED_OFTEN = 0.9, 0.85, 0.95
@@ -59,7 +59,17 @@ class Shot:
     @cached_property
     def plain(self) -> str:
         """Everything searchable, normalised."""
-        return normalise("\n".join((*self.lines, self.app, self.summary, *(value for _, value in self.entities), self.filename)))
+        return f"{self.own}\n{normalise(self.summary)}"
+
+    @cached_property
+    def own(self) -> str:
+        """What the screenshot itself says, normalised: without the words by which its summary files it."""
+        return normalise("\n".join((*self.lines, self.app, *(value for _, value in self.entities), self.filename)))
+
+    @cached_property
+    def unbroken(self) -> str:
+        """`plain` with Chinese lines joined: a screen breaks them anywhere, within words too."""
+        return re.sub(r"(?<=[\u3400-\u9fff])\n(?=[\u3400-\u9fff])", "", self.plain)
 
     @property
     def when(self) -> datetime:
@@ -90,8 +100,10 @@ def match(term: Term, shot: Shot) -> float:
     concept = term.concept
     if concept is not None and concept.kind == "topic":
         return _topic(concept, shot)
-    if contains(shot.plain, term.text) or (term.foreign and contains(shot.plain, stem(term.text))):
+    if contains(shot.own, term.text) or (term.foreign and contains(shot.own, stem(term.text))):
         return _LITERAL
+    if contains(shot.plain, term.text):
+        return _NAMED_OFTEN
     if concept is None:
         return _partly(term.text, shot.plain)
     return _by_concept(concept, shot)
@@ -101,11 +113,30 @@ def _by_concept(concept: Concept, shot: Shot) -> float:
     if shot.app in concept.apps:
         return _LITERAL
     long = [word for word in concept.words if len(word) > 1] or list(concept.words)
-    names = sum(contains(shot.plain, word) for word in (*long, *concept.english))
+    names = sum(contains(shot.plain, word) and not _inside_another(word, concept, shot) for word in (*long, *concept.english))
     hints = sum(contains(shot.plain, sign) for sign in concept.signs)
     if names:
         return (_NAMED_ONCE, _NAMED, _NAMED_OFTEN)[min(names + hints, 3) - 1]
     return _HINTED if hints > 1 else _HINTED_ONCE if hints else 0.0
+
+
+def _inside_another(word: str, concept: Concept, shot: Shot) -> bool:
+    """Whether a word only stands within longer words for something else, as 动车 within 电动车."""
+    longer = [other for other in _longer_words(word) if other not in concept.words and other in shot.unbroken]
+    if not longer:
+        return False
+    rest = shot.unbroken
+    for other in longer:
+        rest = rest.replace(other, "\n")
+    return not contains(rest, word)
+
+
+@cache
+def _longer_words(word: str) -> tuple[str, ...]:
+    """Known words that hold a word, longest first."""
+    if not _CJK.search(word):
+        return ()
+    return tuple(sorted((other for other in lexicon().chinese if word in other and other != word), key=len, reverse=True))
 
 
 def _topic(topic: Concept, shot: Shot) -> float:

@@ -38,6 +38,7 @@ class Lexicon:
     chinese: dict[str, list[Concept]] = field(default_factory=dict)
     english: dict[str, list[Concept]] = field(default_factory=dict)
     fillers: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()  # further words that fillers and stop words do not break
     canonical: dict[str, str] = field(default_factory=dict)  # another name of an app → the name its screenshots are filed under
 
     def topic(self, word: str) -> Concept | None:
@@ -64,7 +65,9 @@ def lexicon() -> Lexicon:
     data = tomllib.loads(here.joinpath("chat_words.toml").read_text("utf8"))
     apps = [json.loads(line) for line in here.joinpath("screen_apps.jsonl").read_text("utf8").splitlines()]
     made = Lexicon(
-        fillers=frozenset(data["fillers"].split()), canonical={alias: app["name"] for app in apps for alias in app.get("aliases", ())}
+        fillers=frozenset(data["fillers"].split()),
+        whole=frozenset(data["whole"].split()),
+        canonical={alias: app["name"] for app in apps for alias in app.get("aliases", ())},
     )
     kinds: tuple[Kind, ...] = ("label", "concept", "topic")
     for kind in kinds:

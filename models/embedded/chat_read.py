@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from memory.search.text import normalise
@@ -15,6 +15,7 @@ from models.embedded.chat_words import Term
 _REACH = 5  # lines below a label, or around the matter, in which its value stands
 _PRICE_REACH = 3
 _LONGEST_VALUE = 60
+_MOST_CODES = 6
 _SHAPES: dict[Shape, re.Pattern[str]] = {
     "time": re.compile(
         r"\d{1,2}[:：]\d{2}(?:\s*[-–—~～至到]+\s*\d{1,2}[:：]\d{2})?(?:\s?[ap]\.?m\.?)?|(?:凌晨|早上|上午|中午|下午|傍晚|"
@@ -142,7 +143,7 @@ def _beside_label(ask: Ask, part: Part, shot: Shot) -> Value | None:
     if ask.label is None:
         return None
     matter = matter_lines(shot, [term for term in part.terms if term.kind != "label"])
-    best: tuple[float, Value] | None = None
+    found: list[tuple[float, Value]] = []
     for rank, label in enumerate(ask.label.words):
         for index, line in enumerate(shot.lines):
             if not contains(_plain(line), label):
@@ -152,10 +153,18 @@ def _beside_label(ask: Ask, part: Part, shot: Shot) -> Value | None:
                 continue
             distance = min((abs(index - other) for other in matter), default=0)
             standing = _label_standing(line, label)
-            score = rank * 1.5 + min(distance, 12) * 0.5 + standing
-            if best is None or score < best[0]:
-                best = (score, value)
-    return best[1] if best else None
+            found.append((rank * 1.5 + min(distance, 12) * 0.5 + standing, value))
+    if not found:
+        return None
+    score, best = min(found, key=lambda item: item[0])
+    alike = [value for other, value in found if other == score and value.sure and value.label == best.label]
+    return _together(best, alike) if ask.shape == "code" and best.sure else best
+
+
+def _together(first: Value, alike: Sequence[Value]) -> Value:
+    """The codes of a list, none of which is nearer to the matter than the others, as one value."""
+    codes = list(dict.fromkeys(value.text for value in alike))[:_MOST_CODES]
+    return replace(first, text="、".join(codes)) if len(codes) > 1 else first
 
 
 def _label_standing(line: str, label: str) -> float:

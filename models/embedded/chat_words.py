@@ -38,7 +38,7 @@ class Term:
             return 0.6 if self.concept.shape in _TELLING else 0.25
         if self.concept and self.concept.soft:
             return 0.4
-        return 0.6 if len(self.text) == 1 and self.concept is None else 1.0
+        return 0.6 if self.concept is None and (self.foreign or len(self.text) == 1) else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +63,22 @@ class _Piece:
 
 def _chinese_pieces(run: str) -> Iterator[_Piece]:
     """Longest known words first; what lies between stop words is an unknown word. A one-character word counts only alone."""
-    known, fillers = lexicon().chinese, lexicon().fillers
+    known, whole, fillers = lexicon().chinese, lexicon().whole, lexicon().fillers
     if len(run) <= _KEYWORD and run not in fillers and not any(stop_mask(run)) and not _holds_known(run):
         yield _Piece(run, tuple(known.get(run, ())))
         return
     mask = stop_mask(run)
     start = position = 0
     while position < len(run):
-        length = next((n for n in range(min(_LONGEST_ZH, len(run) - position), 1, -1) if run[position : position + n] in known), 0)
+        reach = range(min(_LONGEST_ZH, len(run) - position), 1, -1)
+        length = next((n for n in reach if (word := run[position : position + n]) in known or word in whole), 0)
         filler = next((n for n in (3, 2, 1) if run[position : position + n] in fillers and position + n <= len(run)), 0)
         stop = max(filler, 1 if mask[position] else 0)
         if length >= max(2, filler) or stop:
             yield from _unknown(run[start:position])
             if length >= max(2, filler):
                 word = run[position : position + length]
-                yield _Piece(word, tuple(known[word]))
+                yield _Piece(word, tuple(known.get(word, ())))
             position += length if length >= max(2, filler) else stop
             start = position
         else:
@@ -86,8 +87,8 @@ def _chinese_pieces(run: str) -> Iterator[_Piece]:
 
 
 def _holds_known(run: str) -> bool:
-    known = lexicon().chinese
-    return any(run[start:end] in known for start in range(len(run)) for end in range(start + 2, len(run) + 1))
+    known, whole = lexicon().chinese, lexicon().whole
+    return any(run[start:end] in known or run[start:end] in whole for start in range(len(run)) for end in range(start + 2, len(run) + 1))
 
 
 def _unknown(chunk: str) -> Iterator[_Piece]:

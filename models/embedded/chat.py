@@ -19,7 +19,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from memory.language import language_of
 from models.embedded.chat_ask import Inquiry, understand
-from models.embedded.chat_compose import compose, findings
+from models.embedded.chat_compose import Finding, compose, findings
 from models.embedded.chat_plan import Call, first_calls, on_the_web, retry_calls
 from models.embedded.chat_talk import small_talk
 
@@ -83,12 +83,19 @@ def respond(messages: Sequence[BaseMessage], *, offered: frozenset[str]) -> str 
     history = [str(messages[index].text) for index in questions[:-1]]
     inquiry = understand(question, history=history, now=_clock(messages))
     results = [_parsed(message) for message in turn if isinstance(message, ToolMessage)]
-    calls = _next_calls(inquiry, results, made=made, rounds=_rounds(turn), offered=offered)
-    return calls or compose(inquiry, results)
+    found = findings(inquiry, results) if results and inquiry.mode != "list" else []
+    calls = _next_calls(inquiry, results, found, made=made, rounds=_rounds(turn), offered=offered)
+    return calls or compose(inquiry, results, found)
 
 
 def _next_calls(
-    inquiry: Inquiry, results: Sequence[dict[str, Any]], *, made: Sequence[Call], rounds: int, offered: frozenset[str]
+    inquiry: Inquiry,
+    results: Sequence[dict[str, Any]],
+    found: Sequence[Finding],
+    *,
+    made: Sequence[Call],
+    rounds: int,
+    offered: frozenset[str],
 ) -> list[Call]:
     if not offered or rounds >= _TOOL_ROUNDS:
         return []
@@ -96,7 +103,7 @@ def _next_calls(
         return first_calls(inquiry, offered=offered)
     if inquiry.mode == "list" or on_the_web(inquiry.question) or any(result.get("results") for result in results):
         return []
-    missing = [finding.part for finding in findings(inquiry, results) if not finding.evidence or finding.by_other_words]
+    missing = [finding.part for finding in found if not finding.evidence or finding.by_other_words]
     return retry_calls(inquiry, missing, offered=offered, made=made)
 
 

@@ -61,7 +61,7 @@ def _find(inquiry: Inquiry, part: Part, results: Sequence[Result]) -> Finding:
     evidence = judge(part, within, newest=inquiry.newest) if part.terms else _literal(inquiry, within)
     beyond = False
     if not evidence and len(within) < len(shots):
-        evidence, beyond = judge(part, shots, newest=inquiry.newest), True
+        evidence, beyond = judge(replace(part, dates=part.filtered), shots, newest=inquiry.newest), True
     beyond = bool(evidence) and (beyond or (part.time is not None and within is shots and _dropped(part, results)))
     kept = _answering_first(part, evidence, newest=inquiry.newest)
     return Finding(part, tuple(kept), tuple(_values(part, kept)), beyond)
@@ -113,8 +113,8 @@ def _values(part: Part, evidence: Sequence[Evidence]) -> list[tuple[Ask, Value, 
     return chosen
 
 
-def compose(inquiry: Inquiry, results: Sequence[Result]) -> str:
-    """The final answer. Says plainly when nothing fits, and then cites nothing."""
+def compose(inquiry: Inquiry, results: Sequence[Result], found: Sequence[Finding]) -> str:
+    """The final answer out of the tools' results and what `findings` made of them. Says plainly when nothing fits, and then cites nothing."""
     web = _web(inquiry, [result for result in results if result.get("tool") == "web_search"])
     library = [result for result in results if result.get("tool") != "web_search"]
     if not library:
@@ -124,7 +124,7 @@ def compose(inquiry: Inquiry, results: Sequence[Result]) -> str:
     elif inquiry.count and (counted := _counted(inquiry, library)):
         body = counted
     else:
-        body = _answers(inquiry, findings(inquiry, library))
+        body = _answers(inquiry, found)
     return "\n\n".join(filter(None, (web, body)))
 
 

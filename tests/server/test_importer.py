@@ -1,9 +1,10 @@
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -198,3 +199,10 @@ async def test_a_killed_import_is_gone_on_with(settings: Settings, folder: Path)
     assert sorted(item.photo.filename for item in stored) == [f"{word}.png" for word in WORDS]
     assert {item.analysis.status for item in stored} == {"done"}
     assert {word: [hit.filename for hit in result.hits][:1] for word, result in found.items()} == {w: [f"{w}.png"] for w in WORDS}
+    assert {word: sorted(hit.photo_id for hit in result.hits) for word, result in found.items()} == {w: brute(w, stored) for w in WORDS}
+
+
+def brute(word: str, stored: Sequence[StoredPhoto]) -> list[int]:
+    """The photos that hold `word` as a word anywhere, found by looking into all of them."""
+    texts = {item.photo.id: f"{item.photo.filename} {item.analysis.summary} {item.analysis.ocr_text}".lower() for item in stored}
+    return sorted(photo_id for photo_id, text in texts.items() if word in re.findall(r"[a-z]+", text))

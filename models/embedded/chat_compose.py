@@ -114,7 +114,10 @@ def _values(part: Part, evidence: Sequence[Evidence]) -> list[tuple[Ask, Value, 
 
 
 def compose(inquiry: Inquiry, results: Sequence[Result], found: Sequence[Finding]) -> str:
-    """The final answer out of the tools' results and what `findings` made of them. Says plainly when nothing fits, and then cites nothing."""
+    """The final answer out of the tools' results and what `findings` made of them.
+
+    Says plainly when nothing fits, and then cites nothing.
+    """
     web = _web(inquiry, [result for result in results if result.get("tool") == "web_search"])
     library = [result for result in results if result.get("tool") != "web_search"]
     if not library:

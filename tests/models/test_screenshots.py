@@ -77,7 +77,9 @@ def test_the_object_is_found_in_a_reply(reply: str) -> None:
     assert parse_object(reply) == {"summary": "一"}
 
 
-@pytest.mark.parametrize("reply", ["", "没有", '{"summary": "一"', '{"summary": ""}', '{"app_name": "微信"}', '{"summary": 3}', '<think>{"summary": "一"}'])
+@pytest.mark.parametrize(
+    "reply", ["", "没有", '{"summary": "一"', '{"summary": ""}', '{"app_name": "微信"}', '{"summary": 3}', '<think>{"summary": "一"}']
+)
 def test_a_reply_without_a_whole_object_is_refused(reply: str) -> None:
     with pytest.raises(ModelError) as caught:
         parse_object(reply)

@@ -23,9 +23,12 @@ _MARKED = re.compile(
     rf"(?<![\w.])(?P<sign>[-+−])?\s?(?P<mark>NT\$|HK\$|US\$|USD|CNY|RMB|[¥￥$€£])\s?(?P<inner>[-+−])?(?P<number>{_NUMBER})(?![\d.]*\d)"
 )
 _WITH_UNIT = re.compile(rf"(?P<sign>[-+−])?(?P<number>{_NUMBER})\s?(?P<unit>万元|美元|港币|欧元|日元|元|块)(?!素)")
-_SIGNED = re.compile(r"^\s*(?P<sign>[-+−])\s?(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)\.\d{2})\s*$")
+_SIGNED = re.compile(r"(?:^|(?<=\s))(?P<sign>[-+−])\s?(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)\.\d{2})\s*$")
+_BARE = re.compile(r"^\s*(?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)\.\d{2})\s*$")
+_IN_YUAN = re.compile(r"[（(]元[)）]\s*$")
 _PAID = re.compile(
-    r"实付|实际支付|合计|共计|总计|总额|应付|支付金额|付款金额|交易金额|消费金额|付款|支出|total|amount paid|grand total", re.I
+    r"实付|实际支付|总资产|应还|应缴|合计|共计|总计|总额|应付|支付金额|付款金额|交易金额|消费金额|付款|支出|total|amount paid|grand total",
+    re.I,
 )
 _SETTLED = re.compile(
     r"支付成功|交易成功|已支付|已付款|付款成功|实付|转账成功|已被接收|已收款|已完成|已送达|账单详情|payment successful|paid", re.I
@@ -59,10 +62,12 @@ class Principal:
 
 
 def amounts_in(lines: list[str]) -> list[Amount]:
-    """Every amount of money, in reading order. A bare number is no amount unless it stands alone with a sign and two decimals."""
+    """Every amount of money, in reading order. A bare number is one only with two decimals, and a sign or `（元）` in the line before."""
     found: list[Amount] = []
     for index, line in enumerate(lines):
         matches = [*_MARKED.finditer(line), *_WITH_UNIT.finditer(line), *_SIGNED.finditer(line)]
+        if index and _IN_YUAN.search(lines[index - 1]):
+            matches += _BARE.finditer(line)
         taken: set[int] = set()
         for match in sorted(matches, key=lambda m: m.start("number")):
             if match.start("number") not in taken:

@@ -54,7 +54,7 @@ _IN_ALL = re.compile(
 _HOW_OFTEN = re.compile(
     r"(?:几|多少)(?:张|次|回|笔|单|条)|how many (?:times|screenshots?|pictures?|photos?|images?|orders?|payments?)|how often"
 )
-_RECENT = re.compile(r"最近|最新|近期|新截|刚才|刚刚|刚截|上一张|最后一?张|\b(?:recent|recently|latest|newest|last|just now)\b")
+_RECENT = re.compile(r"最近|最新|近期|新截|刚才|刚刚|刚截|上一张|最后\S{0,2}张|\b(?:recent|recently|latest|newest|last|just now)\b")
 _SCREENSHOT = re.compile(
     r"截图|截屏|截了|截的|截过|照片|图片|screen ?shots?|screen ?grabs?|pictures?|photos?|images?|captured?|存了|存的|保存"
 )
@@ -129,13 +129,15 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One matter of a question. `time`: words by which its screenshots are filtered; `dates`: spellings of a date that the matter has."""
+    """One matter of a question. `time`: words by which its screenshots are filtered, `filtered`: how screens spell that time;
+    `dates`: spellings of a date that the matter has."""
 
     text: str
     terms: tuple[Term, ...] = ()
     asks: tuple[Ask, ...] = ()
     time: str | None = None
     dates: tuple[str, ...] = ()
+    filtered: tuple[str, ...] = ()
 
     @property
     def broad(self) -> bool:
@@ -234,9 +236,18 @@ def _split_and(clause: str) -> list[str]:
     """`面包和牛奶多少钱` is about two matters; `仁和医院` about one."""
     for link in ("和", "跟", "与"):
         left, found, right = clause.partition(link)
-        if found and _known_end(read(left).terms[-1:]) and _known_end(read(right).terms[:1]):
+        if found and _two_matters(read(left).terms[-1:], read(right).terms[:1]):
             return [left, right]
     return [clause]
+
+
+def _two_matters(before: tuple[Term, ...], after: tuple[Term, ...]) -> bool:
+    return (_known_end(before) and _known_end(after)) or bool(before and after and _is_matter(after[0]))
+
+
+def _is_matter(term: Term) -> bool:
+    """Whether a property says by itself what it is a property of, as a ticket code does."""
+    return term.concept is not None and term.concept.matter
 
 
 def _known_end(terms: tuple[Term, ...]) -> bool:
@@ -245,6 +256,8 @@ def _known_end(terms: tuple[Term, ...]) -> bool:
 
 def _only_labels(part: Part) -> bool:
     """Whether a part names no matter: only properties, or beside a question a lone character that is some verb."""
+    if any(_is_matter(term) for term in part.terms):
+        return False
     return all(term.kind == "label" or (part.asks and term.concept is None and len(term.text) == 1) for term in part.terms)
 
 
@@ -276,7 +289,7 @@ def _part(clause: str, now: datetime) -> Part:
     time = time_words(clause, now=now)
     reading = read(_IN_ALL.sub(" ", time.rest))
     terms = tuple(term for term in reading.terms if term.text not in _LIST_NOISE and not _is_count(term.text, clause))
-    return Part(clause, terms, _asks(_IN_ALL.sub(" ", clause), reading), time.filter, time.dates)
+    return Part(clause, terms, _asks(_IN_ALL.sub(" ", clause), reading), time.filter, time.dates, time.filtered)
 
 
 def _is_count(text: str, clause: str) -> bool:

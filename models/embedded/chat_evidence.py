@@ -133,10 +133,14 @@ def _inside_another(word: str, concept: Concept, shot: Shot) -> bool:
 
 @cache
 def _longer_words(word: str) -> tuple[str, ...]:
-    """Known words that hold a word, longest first."""
+    """Known matters whose name holds a word, longest first; the names of apps and of properties hold it in its own sense."""
     if not _CJK.search(word):
         return ()
-    return tuple(sorted((other for other in lexicon().chinese if word in other and other != word), key=len, reverse=True))
+    named = lexicon().chinese.items()
+    longer = (
+        other for other, known in named if word in other and other != word and any(one.kind == "concept" and not one.apps for one in known)
+    )
+    return tuple(sorted(longer, key=len, reverse=True))
 
 
 def _topic(topic: Concept, shot: Shot) -> float:
@@ -158,12 +162,20 @@ def _partly(word: str, text: str) -> float:
 
 
 def weigh(part: Part, shot: Shot) -> Evidence:
-    matches = [(term, match(term, shot)) for term in part.terms]
+    matches = [(term, _meant(term, match(term, shot), part, shot)) for term in part.terms]
     total = sum(term.weight for term, _ in matches)
     score = sum(term.weight * level for term, level in matches) / total if total else 0.0
     dated = any(contains(shot.plain, spelling) or shot.taken_at.startswith(spelling) for spelling in part.dates)
     literal = bool(matches) and all(level == _LITERAL for term, level in matches if term.kind != "label")
     return Evidence(shot, min(1.0, score) + (0.1 if dated and score else 0.0), literal, tuple(term for term, level in matches if level))
+
+
+def _meant(term: Term, level: float, part: Part, shot: Shot) -> float:
+    """A question about a matter is not answered where its name is only part of another's (社保 in 社保卡); a keyword is found there."""
+    concept = term.concept
+    if not part.asks or concept is None or concept.kind != "concept" or level < _LITERAL:
+        return level
+    return _HINTED_ONCE if _inside_another(term.text, concept, shot) else level
 
 
 def judge(part: Part, shots: Sequence[Shot], *, newest: bool = False) -> list[Evidence]:

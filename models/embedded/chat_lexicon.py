@@ -29,6 +29,7 @@ class Concept:
     outside: frozenset[str] = frozenset()
     shape: Shape | None = None
     soft: bool = False
+    matter: bool = False
 
 
 @dataclass(slots=True)
@@ -38,6 +39,7 @@ class Lexicon:
     chinese: dict[str, list[Concept]] = field(default_factory=dict)
     english: dict[str, list[Concept]] = field(default_factory=dict)
     fillers: frozenset[str] = frozenset()
+    heads: frozenset[str] = frozenset()  # English nouns that mostly only follow what they are about
     whole: frozenset[str] = frozenset()  # further words that fillers and stop words do not break
     canonical: dict[str, str] = field(default_factory=dict)  # another name of an app → the name its screenshots are filed under
 
@@ -55,6 +57,16 @@ def stem(word: str) -> str:
     return word
 
 
+def verb_stems(word: str) -> tuple[str, ...]:
+    """What an English word may be a past or an -ing form of: `refunded` → `refund`, `booking` → `book`."""
+    for ending in ("ing", "ed"):
+        base = word.removesuffix(ending)
+        if base != word and len(base) >= 3:
+            doubled = base[:-1] if base[-1] == base[-2] else base
+            return (base, f"{base}e", doubled)
+    return ()
+
+
 def stem_phrase(words: list[str]) -> str:
     return " ".join([*words[:-1], stem(words[-1])]) if words else ""
 
@@ -67,6 +79,7 @@ def lexicon() -> Lexicon:
     made = Lexicon(
         fillers=frozenset(data["fillers"].split()),
         whole=frozenset(data["whole"].split()),
+        heads=frozenset(data["heads"].split()),
         canonical={alias: app["name"] for app in apps for alias in app.get("aliases", ())},
     )
     kinds: tuple[Kind, ...] = ("label", "concept", "topic")
@@ -93,6 +106,7 @@ def _enter(made: Lexicon, name: str, kind: Kind, entry: dict[str, Any]) -> None:
         outside=frozenset(entry.get("outside", "").split()),
         shape=entry.get("kind"),
         soft=entry.get("soft", False),
+        matter=entry.get("matter", False),
     )
     _name(made, concept, own, english)
     for words, phrases in kinds:

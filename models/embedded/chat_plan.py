@@ -13,6 +13,7 @@ MOST_QUERIES = 12
 MOST_TOPIC_QUERIES = 40
 LONGEST_QUERY = 200
 LONGEST_WEB_QUERY = 400
+MOST_LONE_QUERIES = 24
 _WORDS_PER_TERM = 5
 _ON_THE_WEB = re.compile(
     r"上网|联网|网上(?:搜|查|找)|百度一下|谷歌|搜一下网|"
@@ -88,7 +89,7 @@ def retry_calls(inquiry: Inquiry, missing: Sequence[Part], *, offered: Collectio
     """Other words for the parts that nothing was found for; nothing when there are none."""
     calls: list[Call] = []
     for part in missing:
-        words = [*related_words(part.terms), *_pieces(part.terms)][:MOST_QUERIES]
+        words = [*related_words(part.terms), *_pieces(part.terms)][:MOST_LONE_QUERIES]
         if words:
             calls.append(Call("search_multi", {"queries": words, **_narrowing(inquiry, part)}))
     return _distinct(call for call in calls if call.name in offered and call not in made)
@@ -117,7 +118,8 @@ def related_words(terms: Sequence[Term]) -> list[str]:
     shared = [_words_of(term, alone=len(telling) == 1) for term in telling]
     rounds = max((len(words) for words in shared), default=0)
     mixed = [words[i] for i in range(rounds) for words in shared if i < len(words)]
-    return list(dict.fromkeys(mixed))[: MOST_TOPIC_QUERIES if terms and terms[0].kind == "topic" else MOST_QUERIES]
+    most = MOST_TOPIC_QUERIES if terms and terms[0].kind == "topic" else MOST_LONE_QUERIES if len(telling) == 1 else MOST_QUERIES
+    return list(dict.fromkeys(mixed))[:most]
 
 
 def _words_of(term: Term, *, alone: bool) -> list[str]:
@@ -129,7 +131,7 @@ def _words_of(term: Term, *, alone: bool) -> list[str]:
         return [*concept.words[:1], *sorted(concept.categories), *concept.signs, *apps]
     first = concept.words[:1] if term.foreign else ()
     words = [*first, term.text, *concept.words[:_WORDS_PER_TERM], *concept.english[: 3 if alone else 1], *concept.signs, *concept.words]
-    return list(dict.fromkeys(words))[: MOST_QUERIES if alone else _WORDS_PER_TERM + 1]
+    return list(dict.fromkeys(words))[: MOST_LONE_QUERIES if alone else _WORDS_PER_TERM + 1]
 
 
 def _pieces(terms: Sequence[Term]) -> list[str]:

@@ -131,12 +131,17 @@ def _own_price(part: Part, shot: Shot, found: Sequence[Amount]) -> tuple[Amount 
     """The price on the matter's line or just below it, and whether the matter's words are there at all."""
     lines = matter_lines(shot, [term for term in part.terms if term.kind != "label"])
     below = [
-        (amount.line - line, -weight, amount)
+        (_steps(line, amount), -weight, amount)
         for line, weight in lines.items()
         for amount in found
-        if 0 <= amount.line - line <= _PRICE_REACH
+        if 0 <= amount.line - line <= _PRICE_REACH or (amount.sign and amount.line == line - 1)
     ]
     return (min(below, key=lambda item: item[:2])[2] if below and len(found) > 1 else None), bool(lines)
+
+
+def _steps(line: int, amount: Amount) -> float:
+    """How far an amount stands from a line; a booking's purpose often stands under its signed amount."""
+    return amount.line - line if amount.line >= line else 0.9
 
 
 def _beside_label(ask: Ask, part: Part, shot: Shot) -> Value | None:

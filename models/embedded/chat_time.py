@@ -10,11 +10,13 @@ from memory.search.types import TimeRange
 
 @dataclass(frozen=True, slots=True)
 class TimeWords:
-    """`filter`: words by which screenshots are filtered; `dates`: spellings of a date of the matter; `rest`: the clause without them."""
+    """`filter`: words by which screenshots are filtered, `filtered`: spellings of that time; `dates`: spellings of a date of the matter;
+    `rest`: the clause without them."""
 
     rest: str
     filter: str | None = None
     dates: tuple[str, ...] = ()
+    filtered: tuple[str, ...] = ()
 
 
 def time_words(clause: str, *, now: datetime) -> TimeWords:
@@ -24,7 +26,7 @@ def time_words(clause: str, *, now: datetime) -> TimeWords:
         return TimeWords(clause)
     rest = strip_time(clause, found)
     if time_role(clause, found, now=now) == "capture":
-        return TimeWords(rest, filter=found.phrase)
+        return TimeWords(rest, filter=found.phrase, filtered=_spellings(found))
     return TimeWords(rest, dates=_spellings(found))
 
 

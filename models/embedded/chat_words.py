@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 from memory.search.stopwords import is_stop_word, stop_mask
 from memory.search.text import normalise
-from models.embedded.chat_lexicon import Concept, Kind, lexicon, stem_phrase
+from models.embedded.chat_lexicon import Concept, Kind, lexicon, stem_phrase, verb_stems
 
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 _LATIN = re.compile(r"[a-z0-9][a-z0-9_.@:/'’&+-]*[a-z0-9+]|[a-z0-9]")
+_WHETHER = re.compile(r"([\u3400-\u9fff])[不没]\1")  # 高不高, 有没有
 _LONGEST_ZH = 8
 _LONGEST_EN = 4
 _TELLING = frozenset(
@@ -27,6 +28,7 @@ class Term:
     text: str
     concept: Concept | None = None
     foreign: bool = False  # asked in English
+    head: bool = False  # the general noun after a narrower one, as in "badminton game"
 
     @property
     def kind(self) -> Kind:
@@ -36,9 +38,11 @@ class Term:
     def weight(self) -> float:
         if self.concept and self.concept.kind == "label":
             return 0.6 if self.concept.shape in _TELLING else 0.25
-        if self.concept and self.concept.soft:
+        if self.head or (self.concept and self.concept.soft):
             return 0.4
-        return 0.6 if self.concept is None and (self.foreign or len(self.text) == 1) else 1.0
+        if self.concept is None:
+            return 0.6 if self.foreign else 0.4 if len(self.text) == 1 else 1.0
+        return 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,8 @@ def _latin_pieces(words: list[str]) -> Iterator[_Piece]:
         if length:
             yield _Piece(phrase, tuple(known[stem_phrase(words[position : position + length])]), foreign=True)
         elif not is_stop_word(phrase) and phrase not in lexicon().fillers:
-            yield _Piece(phrase, foreign=phrase.isalpha())
+            base = next((base for base in verb_stems(phrase) if base in known), None)
+            yield _Piece(phrase, tuple(known[base]) if base else (), foreign=phrase.isalpha())
         position += max(1, length)
 
 
@@ -134,13 +139,16 @@ def read(question: str) -> Reading:
     """The matters a question names. A word that is only a broad topic stands for it only when nothing narrower is named."""
     terms: dict[str, Term] = {}
     labels: dict[str, Concept] = {}
-    for piece in _pieces(normalise(question)[:_LONGEST_QUESTION]):
+    before: _Piece | None = None
+    for piece in _pieces(_WHETHER.sub(" ", normalise(question)[:_LONGEST_QUESTION])):
         by_kind = {concept.kind: concept for concept in reversed(piece.concepts)}
         if "label" in by_kind:
             labels.setdefault(by_kind["label"].name, by_kind["label"])
         concept = by_kind.get("concept") or by_kind.get("label") or by_kind.get("topic")
+        head = before is not None and before.foreign and bool(before.concepts) and piece.text in lexicon().heads
+        before = piece
         if concept or _worth(piece.text):
-            terms.setdefault(concept.name if concept else piece.text, Term(piece.text, concept, piece.foreign))
+            terms.setdefault(concept.name if concept else piece.text, Term(piece.text, concept, piece.foreign, head))
     found = tuple(terms.values())[:_LONGEST_TERMS]
     return Reading(_as_topics(found), tuple(labels.values()))
 

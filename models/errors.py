@@ -30,36 +30,40 @@ class ErrorClass(StrEnum):
     INTERNAL = "internal"
 
 
+Counts = Literal["yes", "in_classification", "no"]
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """`same_again`: one more call of the same model. `next_model`: the pool goes on. `counts`: against the model's health."""
 
     same_again: bool
     next_model: bool
-    counts: bool
+    counts: Counts
     error_type: ErrorType
 
 
 POLICIES: dict[ErrorClass, Policy] = {
-    ErrorClass.TRANSIENT: Policy(True, True, True, "llm_error"),
-    ErrorClass.CAPACITY: Policy(False, True, True, "llm_error"),
-    ErrorClass.RATE_LIMITED: Policy(True, True, False, "rate_limited"),
-    ErrorClass.TIMEOUT_CONNECT: Policy(True, True, True, "timeout"),
-    ErrorClass.TIMEOUT_AMBIGUOUS: Policy(False, True, True, "timeout"),
-    ErrorClass.AUTH_QUOTA: Policy(False, True, True, "llm_error"),
-    ErrorClass.MODEL_NOT_FOUND: Policy(False, True, True, "llm_error"),
-    ErrorClass.CAPABILITY: Policy(False, True, False, "llm_error"),
-    ErrorClass.INVALID_MEDIA: Policy(False, False, False, "media_error"),
-    ErrorClass.MEDIA_FETCH: Policy(True, True, False, "media_error"),
-    ErrorClass.CONTENT_POLICY: Policy(False, False, False, "content_policy"),
-    ErrorClass.EMPTY_RESULT: Policy(True, True, True, "llm_error"),
-    ErrorClass.BAD_STRUCTURE: Policy(True, True, True, "llm_error"),
-    ErrorClass.CANCELLED: Policy(False, False, False, "cancelled"),
-    ErrorClass.INTERNAL: Policy(False, True, False, "internal"),
+    ErrorClass.TRANSIENT: Policy(True, True, "yes", "llm_error"),
+    ErrorClass.CAPACITY: Policy(False, True, "yes", "llm_error"),
+    ErrorClass.RATE_LIMITED: Policy(True, True, "no", "rate_limited"),
+    ErrorClass.TIMEOUT_CONNECT: Policy(True, True, "yes", "timeout"),
+    ErrorClass.TIMEOUT_AMBIGUOUS: Policy(False, True, "yes", "timeout"),
+    ErrorClass.AUTH_QUOTA: Policy(False, True, "yes", "llm_error"),
+    ErrorClass.MODEL_NOT_FOUND: Policy(False, True, "yes", "llm_error"),
+    ErrorClass.CAPABILITY: Policy(False, True, "no", "llm_error"),
+    ErrorClass.INVALID_MEDIA: Policy(False, True, "no", "media_error"),
+    ErrorClass.MEDIA_FETCH: Policy(True, True, "no", "media_error"),
+    ErrorClass.CONTENT_POLICY: Policy(False, False, "no", "content_policy"),
+    ErrorClass.EMPTY_RESULT: Policy(True, True, "yes", "llm_error"),
+    ErrorClass.BAD_STRUCTURE: Policy(True, True, "in_classification", "llm_error"),
+    ErrorClass.CANCELLED: Policy(False, False, "no", "cancelled"),
+    ErrorClass.INTERNAL: Policy(False, True, "no", "internal"),
 }
 """The rows of the provider notes. No call of the roles that exist is a paid submit: an ambiguous time-out may go to the next model.
 
-A picture the model refuses is not sent again: what was sent is a re-encoded copy already.
+A picture the model refuses is not sent to it again, for what was sent is a re-encoded copy already; the next model may have other limits,
+and the embedded one reads whatever could be stored.
 """
 
 
@@ -81,6 +85,13 @@ _STATUS: dict[int, ErrorClass] = {
     503: ErrorClass.CAPACITY,
     504: ErrorClass.TIMEOUT_AMBIGUOUS,
     529: ErrorClass.CAPACITY,
+}
+_NAMED: dict[str, ErrorClass] = {
+    "ContentFilterFinishReasonError": ErrorClass.CONTENT_POLICY,  # openai
+    "InvalidAPIKeyError": ErrorClass.AUTH_QUOTA,  # tavily, whose errors carry no status
+    "ForbiddenError": ErrorClass.AUTH_QUOTA,
+    "UsageLimitExceededError": ErrorClass.RATE_LIMITED,
+    "BadRequestError": ErrorClass.CAPABILITY,
 }
 _SAID: tuple[tuple[re.Pattern[str], ErrorClass], ...] = (
     (
@@ -136,13 +147,19 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status of the reply behind an error of openai, httpx or tavily; inside a stream the error event's own code."""
+    """The HTTP status of the reply behind an error of openai or httpx; of an error told inside a stream or a 200 its own code."""
     for one in causes(error):
-        reply = getattr(one, "response", None)
-        for status in (getattr(one, "status_code", None), getattr(reply, "status_code", None), getattr(one, "code", None)):
+        reply, told = getattr(one, "response", None), _error_object(one) or {}
+        codes = (getattr(one, "status_code", None), getattr(reply, "status_code", None), getattr(one, "code", None), told.get("code"))
+        for status in codes:
             if isinstance(status, int) and 100 <= status < 600:
                 return status
     return None
+
+
+def _error_object(error: BaseException) -> dict[str, Any] | None:
+    """What a reply of status 200 said in place of choices: LangChain raises a ValueError of it."""
+    return error.args[0] if error.args and isinstance(error.args[0], dict) else None
 
 
 def retry_after(error: BaseException) -> float | None:
@@ -166,15 +183,13 @@ def classify(error: BaseException) -> ErrorClass:
     names = {cls.__name__ for one in chain for cls in type(one).__mro__}
     if any("No generation chunks" in str(one) for one in chain):  # LangChain's word for a stream without events
         return ErrorClass.EMPTY_RESULT
-    if "ContentFilterFinishReasonError" in names:
-        return ErrorClass.CONTENT_POLICY
     status = status_of(error)
     if status is not None and status >= 400:
         return _by_status(status, chain)
-    transport = _by_transport(names)
-    if transport is None and "APIError" in names:  # an error event inside a stream
+    known = next((_NAMED[name] for name in names if name in _NAMED), None) or _by_transport(names)
+    if known is None and ("APIError" in names or any(map(_error_object, chain))):  # told inside a stream or a 200
         return _by_words(chain) or ErrorClass.TRANSIENT
-    return transport or ErrorClass.INTERNAL
+    return known or ErrorClass.INTERNAL
 
 
 def _by_status(status: int, chain: list[BaseException]) -> ErrorClass:

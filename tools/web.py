@@ -6,14 +6,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field
 
-from models.errors import classify
+from models.errors import ErrorClass, classify
 from settings import Settings
 
 PROVIDER_SECONDS = 15.0
 TOTAL_SECONDS = 30.0
 LONGEST_QUERY = 400
+BRAVE_WORDS = 50
+"""Brave refuses a query of more words; Tavily knows no such limit."""
 RESULTS = 5
 NOT_CONFIGURED = "联网搜索没有配置：请设置 TAVILY_API_KEY 或 BRAVE_API_KEY。(Web search is not configured.)"
 
@@ -23,6 +25,28 @@ Provider = tuple[str, Callable[[str], Awaitable[list[Result]]]]
 
 class WebSearch(BaseModel):
     query: str = Field(description="搜索查询")
+
+
+class Found(BaseModel):
+    """One result of either provider; Brave calls the content `description`."""
+
+    title: str | None = None
+    url: str | None = None
+    content: str | None = Field(default=None, validation_alias=AliasChoices("content", "description"))
+
+    def as_result(self) -> Result:
+        return {"title": self.title or "", "url": self.url or "", "content": self.content or ""}
+
+
+class FoundList(BaseModel):
+    results: list[Found] | None = None
+
+    def as_results(self) -> list[Result]:
+        return [found.as_result() for found in self.results or []]
+
+
+class BraveReply(BaseModel):
+    web: FoundList | None = None
 
 
 WEB_TOOLS: tuple[BaseTool, ...] = (StructuredTool(name="web_search", description="搜索互联网，获取实时信息", args_schema=WebSearch),)
@@ -43,12 +67,13 @@ def web_providers(settings: Settings) -> list[Provider]:
 async def run_web(args: dict[str, Any], *, providers: Sequence[Provider], seconds: float = PROVIDER_SECONDS) -> str:
     """JSON: `{"tool", "query", "provider", "error", "results": [{"title", "url", "content"}]}`; `seconds` per provider.
 
-    `error` is `not_configured` without a provider, else the class of the last failure. Raises ValidationError for wrong arguments.
+    `error` is `not_configured` without a provider, else the class of the last provider's failure, which may be `empty_result`.
+    Raises ValidationError for wrong arguments.
     """
     query = WebSearch.model_validate(args).query.strip()[:LONGEST_QUERY]
     if not providers:
         return _answer(query, error="not_configured", message=NOT_CONFIGURED)
-    error = "empty_result"
+    error = ""
     for name, search in providers:
         try:
             async with asyncio.timeout(seconds):
@@ -58,6 +83,7 @@ async def run_web(args: dict[str, Any], *, providers: Sequence[Provider], second
             continue
         if results:
             return _answer(query, provider=name, results=results)
+        error = ErrorClass.EMPTY_RESULT.value
     return _answer(query, provider=providers[-1][0], error=error)
 
 
@@ -76,7 +102,7 @@ async def search_tavily(query: str, *, key: str, base_url: str) -> list[Result]:
         found = await client.search(query, max_results=RESULTS, timeout=PROVIDER_SECONDS)
     finally:
         await client.close()
-    return [{field: str(hit.get(field) or "") for field in ("title", "url", "content")} for hit in found.get("results", [])]
+    return FoundList.model_validate(found).as_results()
 
 
 async def search_brave(query: str, *, key: str, base_url: str) -> list[Result]:
@@ -85,11 +111,9 @@ async def search_brave(query: str, *, key: str, base_url: str) -> list[Result]:
     async with httpx.AsyncClient(timeout=PROVIDER_SECONDS) as client:
         reply = await client.get(
             f"{base_url}/res/v1/web/search",
-            params={"q": query, "count": RESULTS},
+            params={"q": " ".join(query.split()[:BRAVE_WORDS]), "count": RESULTS, "text_decorations": "false"},
             headers={"X-Subscription-Token": key, "Accept": "application/json"},
         )
         reply.raise_for_status()
-        hits = reply.json().get("web", {}).get("results", [])
-    return [
-        {"title": str(hit.get("title", "")), "url": str(hit.get("url", "")), "content": str(hit.get("description", ""))} for hit in hits
-    ]
+    found = BraveReply.model_validate(reply.json())
+    return found.web.as_results() if found.web else []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
-from models.errors import ErrorClass, ModelError
+from models.errors import ErrorClass, ModelError, classify
 from models.remote.openai_chat import checked
 
 if TYPE_CHECKING:
@@ -37,5 +37,6 @@ async def ask_about(model: "BaseChatModel", *, system: str, question: str, pictu
     try:
         reply = await model.ainvoke([SystemMessage(system), HumanMessage([{"type": "text", "text": question}, *images])])
     except (ValueError, TypeError, LookupError) as error:  # LangChain's for a reply that is no chat completion
-        raise ModelError(ErrorClass.BAD_STRUCTURE) from error
+        told = classify(error)
+        raise ModelError(ErrorClass.BAD_STRUCTURE if told is ErrorClass.INTERNAL else told) from error
     return str(checked(reply, ends_with_reason=True).text)

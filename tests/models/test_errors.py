@@ -18,6 +18,7 @@ from pydantic import BaseModel, SecretStr
 from memory.language import Language
 from models.errors import POLICIES, ErrorClass, ErrorType, ModelError, causes, classify, message_for, retry_after, status_of
 from models.remote.openai_chat import open_chat_model
+from models.remote.vision import ask_about
 from settings import ModelSettings
 from tests.fakes.provider import Play, ScriptedProvider, completion, cut, empty_choices, hang, html_page, invalid_json, reset, status
 
@@ -148,6 +149,25 @@ async def test_what_goes_wrong_inside_a_stream(provider: ScriptedProvider, reply
     assert classify(await raised_by_a_stream(provider.base_url)) == expected
 
 
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        ({"message": "Output data may contain inappropriate content.", "code": "data_inspection_failed"}, "content_policy"),
+        ({"message": "insufficient balance"}, "auth_quota"),
+        ({"message": "Rate limit exceeded", "code": 429}, "rate_limited"),
+        ({"message": "Provider overloaded", "code": 503}, "capacity"),
+        ({"message": "upstream"}, "transient"),
+    ],
+)
+async def test_an_error_told_in_a_reply_of_status_200(provider: ScriptedProvider, error: dict[str, Any], expected: str):
+    provider.play(status(200, {"error": error}))
+    settings = ModelSettings(model="gpt-x", base_url=provider.base_url, api_key=SecretStr("sk-secret"))
+    async with httpx.AsyncClient() as http:
+        with pytest.raises(ModelError) as caught:
+            await ask_about(open_chat_model(settings, http=http, seconds=5), system="", question="hi", pictures=[])
+    assert classify(caught.value) == expected
+
+
 async def test_a_reply_that_is_no_json_has_a_bad_structure(provider: ScriptedProvider):
     provider.play(invalid_json())
     async with openai.AsyncOpenAI(base_url=provider.base_url, api_key="k", max_retries=0) as client:
@@ -257,21 +277,21 @@ async def test_retry_after_is_found_through_the_client(provider: ScriptedProvide
 
 TABLE = {
     # class: same model again, next model, counts against the model, error_type
-    "transient": (True, True, True, "llm_error"),
-    "capacity": (False, True, True, "llm_error"),
-    "rate_limited": (True, True, False, "rate_limited"),  # again only by Retry-After: the pool's tests
-    "timeout_connect": (True, True, True, "timeout"),
-    "timeout_ambiguous": (False, True, True, "timeout"),
-    "auth_quota": (False, True, True, "llm_error"),
-    "model_not_found": (False, True, True, "llm_error"),
-    "capability": (False, True, False, "llm_error"),
-    "invalid_media": (False, False, False, "media_error"),
-    "media_fetch": (True, True, False, "media_error"),
-    "content_policy": (False, False, False, "content_policy"),
-    "empty_result": (True, True, True, "llm_error"),
-    "bad_structure": (True, True, True, "llm_error"),
-    "cancelled": (False, False, False, "cancelled"),
-    "internal": (False, True, False, "internal"),
+    "transient": (True, True, "yes", "llm_error"),
+    "capacity": (False, True, "yes", "llm_error"),
+    "rate_limited": (True, True, "no", "rate_limited"),  # again only by Retry-After: the pool's tests
+    "timeout_connect": (True, True, "yes", "timeout"),
+    "timeout_ambiguous": (False, True, "yes", "timeout"),
+    "auth_quota": (False, True, "yes", "llm_error"),
+    "model_not_found": (False, True, "yes", "llm_error"),
+    "capability": (False, True, "no", "llm_error"),
+    "invalid_media": (False, True, "no", "media_error"),
+    "media_fetch": (True, True, "no", "media_error"),
+    "content_policy": (False, False, "no", "content_policy"),
+    "empty_result": (True, True, "yes", "llm_error"),
+    "bad_structure": (True, True, "in_classification", "llm_error"),
+    "cancelled": (False, False, "no", "cancelled"),
+    "internal": (False, True, "no", "internal"),
 }
 
 

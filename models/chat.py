@@ -1,8 +1,9 @@
 """The chat role: a LangChain chat model per member, streamed, with one way to answer for all of them."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, HumanMessage
@@ -10,8 +11,9 @@ from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, Human
 from memory.language import Language, language_of
 from models.errors import POLICIES, ErrorClass, ErrorType, ModelError, message_for
 from models.ledger import Ledger
-from models.pool import EMBEDDED, Member, PoolError, RolePool
-from models.remote.openai_chat import checked, open_chat_model
+from models.once import Once
+from models.pool import EMBEDDED, Attempt, Member, PoolError, RolePool
+from models.remote.openai_chat import chat_model, checked
 from settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ class ChatReply:
     member: str
     degraded: bool
     error_type: ErrorType | None = None
+    attempts: Sequence[Attempt] = ()
 
 
 class ChatRole:
@@ -57,8 +60,8 @@ class ChatRole:
         try:
             answered = await self._pool.run(request, owner=owner, turn_id=turn_id, seconds=seconds, prefer=model)
         except PoolError as error:
-            return _failed(request, error.error_class, error.attempts[-1].member if error.attempts else "none")
-        return ChatReply(answered.reply, answered.member, answered.degraded)
+            return _failed(request, error)
+        return ChatReply(answered.reply, answered.member, answered.degraded, attempts=answered.attempts)
 
 
 def chat_members(
@@ -66,16 +69,18 @@ def chat_members(
 ) -> list[Member[ChatRequest, AIMessage]]:
     """The configured model, if any, then the embedded one. Each is made at its first use."""
     shown = {"started": lambda request: bool(request.shown)}
-    members = [Member(EMBEDDED, partial(stream_answer, open_model=cache(embedded)), **shown)]
+    members = [Member(EMBEDDED, partial(stream_answer, open_model=Once(lambda: asyncio.to_thread(embedded))), **shown)]
     if settings.configured:
-        opener = cache(lambda: open_chat_model(settings, http=http(), seconds=ROUND_SECONDS))
-        members.insert(0, Member(settings.model or "", partial(stream_answer, open_model=opener, ends_with_reason=True), **shown))
+        remote = chat_model(settings, http=http, seconds=ROUND_SECONDS)
+        members.insert(0, Member(settings.model or "", partial(stream_answer, open_model=remote, ends_with_reason=True), **shown))
     return members
 
 
-async def stream_answer(request: ChatRequest, *, open_model: Callable[[], "BaseChatModel"], ends_with_reason: bool = False) -> AIMessage:
+async def stream_answer(
+    request: ChatRequest, *, open_model: Callable[[], Awaitable["BaseChatModel"]], ends_with_reason: bool = False
+) -> AIMessage:
     """One model's message: text, or tool calls. `ends_with_reason`: a stream that ends without one was cut."""
-    model = open_model()
+    model = await open_model()
     runnable = model.bind_tools(list(request.tools)) if request.tools else model
     whole: AIMessageChunk | None = None
     async for chunk in runnable.astream(request.messages):
@@ -88,8 +93,12 @@ async def stream_answer(request: ChatRequest, *, open_model: Callable[[], "BaseC
     return checked(whole, ends_with_reason=ends_with_reason)
 
 
-def _failed(request: ChatRequest, error_class: ErrorClass, member: str) -> ChatReply:
-    """After the first token the partial answer and an offer to retry; before it the table's words."""
-    partial_answer = "".join(request.shown)
-    text = f"{partial_answer}\n\n{_CUT_OFF[request.language]}" if partial_answer else message_for(error_class, request.language)
-    return ChatReply(AIMessage(text), member, degraded=False, error_type=POLICIES[error_class].error_type)
+def _failed(request: ChatRequest, error: PoolError) -> ChatReply:
+    """The table's words. After the first token the partial answer with an offer to retry, which a refusal does not get."""
+    text = message_for(error.error_class, request.language)
+    if request.shown:
+        ending = text if error.error_class is ErrorClass.CONTENT_POLICY else _CUT_OFF[request.language]
+        text = "".join(request.shown) + "\n\n" + ending
+    member = error.attempts[-1].member if error.attempts else "none"
+    error_type = POLICIES[error.error_class].error_type
+    return ChatReply(AIMessage(text), member, degraded=False, error_type=error_type, attempts=error.attempts)

@@ -14,7 +14,11 @@ logger = logging.getLogger(__name__)
 
 Request = TypeVar("Request")
 Reply = TypeVar("Reply")
+EMBEDDED = "embedded"
+"""The name of every role's member that needs no network."""
 LONGEST_WAIT = 2.0
+SHORTEST_TRY = 1.5
+"""Seconds: with less left, a second call of the same model could not end well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ class Member(Generic[Request, Reply]):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
+    """One call. `outcome`: `ok` or an error class."""
+
     member: str
     ms: float
     outcome: str
@@ -63,11 +69,14 @@ class RolePool(Generic[Request, Reply]):
         members: Sequence[Member[Request, Reply]],
         *,
         ledger: Ledger,
+        clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        """`clock` and `sleep` count in seconds."""
         self.role = role
         self.members = list(members)
         self._ledger = ledger
+        self._clock = clock
         self._sleep = sleep
 
     async def run(
@@ -79,7 +88,7 @@ class RolePool(Generic[Request, Reply]):
         """
         able = [member for member in self.members if member.able(request)]
         able.sort(key=lambda member: member.name != prefer)
-        ends = time.monotonic() + seconds
+        ends = self._clock() + seconds
         attempts: list[Attempt] = []
         last = ErrorClass.CAPABILITY
         try:
@@ -100,24 +109,27 @@ class RolePool(Generic[Request, Reply]):
         """One member, once more where the table allows it. This is the only layer that retries. `final`: nobody comes after it."""
         again = False
         while True:
-            started = time.monotonic()
+            started = self._clock()
             try:
                 async with asyncio.timeout(_share(ends, started, final=final)):
                     reply = await member.call(request)
             except (Exception, asyncio.CancelledError) as error:  # every failure of a client has its row in the table
                 failure = classify(error)
-                attempts.append(Attempt(member.name, _ms(started), failure.value))
+                attempts.append(Attempt(member.name, self._ms_since(started), failure.value))
                 if isinstance(error, asyncio.CancelledError):
                     raise
                 logger.warning("%s %s: %s", self.role, member.name, failure, exc_info=failure is ErrorClass.INTERNAL)
-                wait = None if again or member.started(request) else _wait(failure, error, ends - time.monotonic())
+                wait = None if again or member.started(request) else _wait(failure, error, ends - self._clock())
             else:
-                attempts.append(Attempt(member.name, _ms(started), "ok"))
+                attempts.append(Attempt(member.name, self._ms_since(started), "ok"))
                 return reply
             if wait is None:
                 return failure
             await self._sleep(wait)
             again = True
+
+    def _ms_since(self, started: float) -> float:
+        return round((self._clock() - started) * 1000, 2)
 
     async def _note(self, attempts: Sequence[Attempt], *, owner: str, turn_id: str, asset_ids: Sequence[str]) -> None:
         for attempt in attempts:
@@ -133,9 +145,6 @@ class RolePool(Generic[Request, Reply]):
                 )
 
 
-EMBEDDED = "embedded"
-
-
 def _share(ends: float, now: float, *, final: bool) -> float:
     """A member with others behind it leaves them a fifth of what is left."""
     left = max(0.05, ends - now)
@@ -144,13 +153,9 @@ def _share(ends: float, now: float, *, final: bool) -> float:
 
 def _wait(failure: ErrorClass, error: Exception, left: float) -> float | None:
     """Seconds before the same model is called once more; None: not at all."""
-    if not POLICIES[failure].same_again or left < 1.5:
+    if not POLICIES[failure].same_again or left < SHORTEST_TRY:
         return None
     if failure is ErrorClass.RATE_LIMITED:
         asked = retry_after(error)
         return asked if asked is not None and asked <= min(LONGEST_WAIT, left / 2) else None
     return 0.0
-
-
-def _ms(started: float) -> float:
-    return round((time.monotonic() - started) * 1000, 2)

@@ -3,14 +3,14 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from models.errors import ErrorClass, ModelError
 from models.ledger import Ledger
 from models.pool import Member, PoolError, RolePool
-from models.remote.openai_chat import open_chat_model
+from models.remote.openai_chat import chat_model
 from models.remote.vision import ask_about, data_uri
 from settings import ModelSettings
 
@@ -51,8 +51,8 @@ def screenshot_members(settings: ModelSettings, *, http: Callable[[], "httpx.Asy
     """The configured multimodal model, if any. There is no embedded member: OCR is read in any case."""
     if not settings.configured:
         return []
-    opener = cache(lambda: open_chat_model(settings, http=http(), seconds=READ_SECONDS))
-    return [Member(settings.model or "", partial(_ask_model, open_model=opener))]
+    remote = chat_model(settings, http=http, seconds=READ_SECONDS)
+    return [Member(settings.model or "", partial(_ask_model, open_model=remote))]
 
 
 def parse_object(reply: str) -> dict[str, Any]:
@@ -69,6 +69,6 @@ def parse_object(reply: str) -> dict[str, Any]:
     return dict(found)
 
 
-async def _ask_model(picture: bytes, *, open_model: Callable[[], "BaseChatModel"]) -> dict[str, Any]:
+async def _ask_model(picture: bytes, *, open_model: Callable[[], Awaitable["BaseChatModel"]]) -> dict[str, Any]:
     uri = await asyncio.to_thread(data_uri, picture)
-    return parse_object(await ask_about(open_model(), system=SYSTEM, question=QUESTION, pictures=[uri]))
+    return parse_object(await ask_about(await open_model(), system=SYSTEM, question=QUESTION, pictures=[uri]))

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from memory.language import Language, language_of
@@ -11,8 +11,8 @@ from memory.scope import Scope
 from models.embedded.vision import PictureFacts, describe, picture_facts
 from models.errors import POLICIES, ErrorClass, ErrorType, ModelError, message_for
 from models.ledger import Ledger
-from models.pool import EMBEDDED, Member, PoolError, RolePool
-from models.remote.openai_chat import open_chat_model
+from models.pool import EMBEDDED, Attempt, Member, PoolError, RolePool
+from models.remote.openai_chat import chat_model
 from models.remote.vision import ask_about, data_uri
 from settings import ModelSettings
 
@@ -45,6 +45,7 @@ class VisionReply:
     member: str
     degraded: bool
     error_type: ErrorType | None = None
+    attempts: Sequence[Attempt] = ()
 
 
 class VisionRole:
@@ -58,8 +59,9 @@ class VisionRole:
         try:
             answered = await self._pool.run(request, owner=scope.owner, turn_id=turn_id, seconds=seconds, asset_ids=asset_ids)
         except PoolError as error:
-            return VisionReply(message_for(error.error_class, language_of(question)), "none", False, POLICIES[error.error_class].error_type)
-        return VisionReply(answered.reply, answered.member, answered.degraded)
+            text, error_type = message_for(error.error_class, language_of(question)), POLICIES[error.error_class].error_type
+            return VisionReply(text, "none", False, error_type, error.attempts)
+        return VisionReply(answered.reply, answered.member, answered.degraded, attempts=answered.attempts)
 
 
 def vision_members(
@@ -68,15 +70,15 @@ def vision_members(
     """The configured multimodal model, if any, then OCR and pixel counts. Payloads are made per attempt from asset ids."""
     members: list[Member[LookRequest, str]] = [Member(EMBEDDED, partial(_read_and_count, pictures=pictures, read_text=read_text))]
     if settings.configured:
-        opener = cache(lambda: open_chat_model(settings, http=http(), seconds=VISION_SECONDS))
-        members.insert(0, Member(settings.model or "", partial(_ask_model, pictures=pictures, open_model=opener)))
+        remote = chat_model(settings, http=http, seconds=VISION_SECONDS)
+        members.insert(0, Member(settings.model or "", partial(_ask_model, pictures=pictures, open_model=remote)))
     return members
 
 
-async def _ask_model(request: LookRequest, *, pictures: PictureSource, open_model: Callable[[], "BaseChatModel"]) -> str:
+async def _ask_model(request: LookRequest, *, pictures: PictureSource, open_model: Callable[[], Awaitable["BaseChatModel"]]) -> str:
     originals = [await _working_copy(pictures, asset_id, request.scope) for asset_id in request.asset_ids]
     uris = [await asyncio.to_thread(data_uri, data) for data in originals]
-    return await ask_about(open_model(), system=SYSTEM, question=request.question, pictures=uris)
+    return await ask_about(await open_model(), system=SYSTEM, question=request.question, pictures=uris)
 
 
 async def _read_and_count(request: LookRequest, *, pictures: PictureSource, read_text: ReadText) -> str:

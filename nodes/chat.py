@@ -5,6 +5,7 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
@@ -83,7 +84,8 @@ async def think(
     if reply.error_type:
         message = message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, "error_type": reply.error_type}})
     decision = ", ".join(f"{call['name']}({_brief(call['args'])})" for call in message.tool_calls) or "answer"
-    entry = trace.entry(node="agent", started=started, decision=decision, by=reply.member, detail={"round": rounds})
+    detail = {"round": rounds, "attempts": [asdict(attempt) for attempt in reply.attempts]}
+    entry = trace.entry(node="agent", started=started, decision=decision, by=reply.member, detail=detail)
     return {
         "scratch": [*repairs, message],
         "rounds": rounds,

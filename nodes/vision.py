@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from langgraph.runtime import Runtime
@@ -35,7 +36,6 @@ async def vision(state: ExecutorState, runtime: Runtime[ChatContext], *, pool: V
         degraded=reply.degraded,
         error_type=reply.error_type,
     )
-    entry = trace.entry(
-        node="vision", started=started, decision=f"{len(asset_ids)} pictures", by=reply.member, detail={"error_type": reply.error_type}
-    )
+    detail = {"error_type": reply.error_type, "attempts": [asdict(attempt) for attempt in reply.attempts]}
+    entry = trace.entry(node="vision", started=started, decision=f"{len(asset_ids)} pictures", by=reply.member, detail=detail)
     return {"results": [result], "trace": [entry]}

@@ -1,10 +1,13 @@
 """Chat models behind an OpenAI-compatible API. `langchain_openai` costs seconds to import: only a configured model pays."""
 
+import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage
 
 from models.errors import ErrorClass, ModelError
+from models.once import Once
 from settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -13,6 +16,11 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 5.0
 _REFUSED = frozenset({"content_filter", "safety", "image_safety", "prohibited_content", "blocklist", "sensitive"})
+
+
+def chat_model(settings: ModelSettings, *, http: Callable[[], "httpx.AsyncClient"], seconds: float) -> Once["BaseChatModel"]:
+    """`open_chat_model` at the first use, in a thread: the event loop does not wait for the import."""
+    return Once(lambda: asyncio.to_thread(open_chat_model, settings, http=http(), seconds=seconds))
 
 
 def open_chat_model(settings: ModelSettings, *, http: "httpx.AsyncClient", seconds: float) -> "BaseChatModel":

@@ -177,6 +177,16 @@ def cut(text: str) -> Play:
     return run
 
 
+def stall(text: str) -> Play:
+    """A stream that says nothing more after `text`."""
+
+    async def run(_request: Request, writer: asyncio.StreamWriter) -> None:
+        await _stream(writer, [_chunk(delta, None) for delta, _ in _deltas(text, ())], whole=False)
+        await asyncio.Event().wait()
+
+    return run
+
+
 def hang() -> Play:
     """Takes the request and never answers."""
 

@@ -79,6 +79,9 @@ async def test_a_failing_model_is_replaced_by_the_embedded_one_which_says_so(pro
     assert "5-2-8043" in result.text
     assert (result.degraded, result.citations) == (True, [1])
     assert "内置引擎" in result.text
+    rounds = [entry["detail"]["attempts"] for entry in result.trace if entry["node"] == "agent"]
+    assert {tuple(attempt["member"] for attempt in attempts) for attempts in rounds} == {(MODEL, "embedded")}
+    assert {attempts[0]["outcome"] for attempts in rounds} == {"auth_quota"}
 
 
 async def test_wrong_arguments_and_unknown_tools_go_back_to_the_model(provider: ScriptedProvider, tmp_path: Path):

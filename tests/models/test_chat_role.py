@@ -1,19 +1,20 @@
 """The chat role over real clients: the openai client against the scripted provider, and the pool's last member."""
 
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import pytest
-from langchain_core.language_models import BaseChatModel
-from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, SecretStr
 
 from models.chat import ChatReply, ChatRole, chat_members
+from models.embedded.chat import EmbeddedChat
 from settings import ModelSettings
 from tests.fakes.provider import (
     ScriptedProvider,
@@ -26,18 +27,10 @@ from tests.fakes.provider import (
     invalid_json,
     reset,
     safety_stop,
+    stall,
     status,
 )
-
-
-class Ledger:
-    def __init__(self) -> None:
-        self.rows: list[tuple[str, str]] = []
-
-    async def append(
-        self, *, owner: str, turn_id: str, role: str, model: str, ms: float, outcome: str, asset_ids: Sequence[str] = ()
-    ) -> None:
-        self.rows.append((model, outcome))
+from tests.models.ledger import Ledger
 
 
 class Query(BaseModel):
@@ -47,19 +40,12 @@ class Query(BaseModel):
 TOOL = convert_to_openai_tool(StructuredTool(name="search_knowledge", description="search", args_schema=Query))
 
 
-class LastMember(FakeListChatModel):
-    """A model that needs no network, as the embedded one."""
-
-    def bind_tools(self, tools: Sequence[Any], **_: Any) -> Any:
-        return self
-
-
 @asynccontextmanager
 async def role(provider: ScriptedProvider) -> AsyncIterator[tuple[ChatRole, Ledger]]:
     ledger = Ledger()
     settings = ModelSettings(model="gpt-x", base_url=provider.base_url, api_key=SecretStr("sk-secret"))
     async with httpx.AsyncClient() as http:
-        members = chat_members(settings, embedded=lambda: LastMember(responses=["内置回答"]), http=lambda: http)
+        members = chat_members(settings, embedded=EmbeddedChat, http=lambda: http)
         yield ChatRole(members, ledger=ledger), ledger
 
 
@@ -76,7 +62,7 @@ async def test_a_streamed_answer_with_parallel_tool_calls(provider: ScriptedProv
         second = await ask(chat, tools=[TOOL])
     assert [(c["id"], c["args"]) for c in first.message.tool_calls] == [("a", {"query": "猫"}), ("b", {"query": "狗"})]
     assert (second.message.content, second.member, second.degraded) == ("找到了", "gpt-x", False)
-    assert ledger.rows == [("gpt-x", "ok"), ("gpt-x", "ok")]
+    assert ledger.outcomes == [("gpt-x", "ok"), ("gpt-x", "ok")]
     assert provider.requests[0].headers["authorization"] == "Bearer sk-secret"
     assert provider.requests[0].json["tools"][0]["function"]["name"] == "search_knowledge"
 
@@ -110,8 +96,10 @@ async def test_a_failure_before_the_first_token_goes_to_the_next_model(provider:
     provider.play(*[failure] * 3)
     async with role(provider) as (chat, ledger):
         reply = await ask(chat)
-    assert (reply.message.content, reply.member, reply.degraded, reply.error_type) == ("内置回答", "embedded", True, None)
-    assert ledger.rows == [("gpt-x", outcome)] * calls
+    assert (reply.member, reply.degraded, reply.error_type) == ("embedded", True, None)
+    assert not str(reply.message.content).startswith("警告")
+    assert [(attempt.member, attempt.outcome) for attempt in reply.attempts] == [("gpt-x", outcome)] * calls + [("embedded", "ok")]
+    assert ledger.outcomes == [("gpt-x", outcome)] * calls
 
 
 async def test_a_transient_failure_is_tried_once_more(provider: ScriptedProvider):
@@ -119,15 +107,15 @@ async def test_a_transient_failure_is_tried_once_more(provider: ScriptedProvider
     async with role(provider) as (chat, ledger):
         reply = await ask(chat)
     assert (reply.message.content, reply.degraded) == ("好", False)
-    assert ledger.rows == [("gpt-x", "transient"), ("gpt-x", "ok")]
+    assert ledger.outcomes == [("gpt-x", "transient"), ("gpt-x", "ok")]
 
 
 async def test_a_model_that_hangs_leaves_time_for_the_next(provider: ScriptedProvider):
     provider.play(hang())
     async with role(provider) as (chat, ledger):
         reply = await ask(chat, seconds=1.0)
-    assert (reply.message.content, reply.member) == ("内置回答", "embedded")
-    assert ledger.rows == [("gpt-x", "timeout_ambiguous")]
+    assert (reply.member, reply.degraded) == ("embedded", True)
+    assert ledger.outcomes == [("gpt-x", "timeout_ambiguous")]
 
 
 async def test_an_unreachable_server_is_no_connection():
@@ -136,7 +124,7 @@ async def test_an_unreachable_server_is_no_connection():
     async with role(gone) as (chat, ledger):
         reply = await ask(chat)
     assert reply.member == "embedded"
-    assert ledger.rows == [("gpt-x", "timeout_connect")] * 2
+    assert ledger.outcomes == [("gpt-x", "timeout_connect")] * 2
 
 
 @pytest.mark.parametrize(
@@ -148,7 +136,7 @@ async def test_a_content_policy_stop_is_the_answer_and_no_other_model_is_asked(p
     provider.play(failure)
     async with role(provider) as (chat, ledger):
         reply = await ask(chat)
-    assert (reply.error_type, ledger.rows) == ("content_policy", [("gpt-x", "content_policy")])
+    assert (reply.error_type, ledger.outcomes) == ("content_policy", [("gpt-x", "content_policy")])
     assert str(reply.message.content).startswith("警告: ")
 
 
@@ -159,7 +147,24 @@ async def test_after_the_first_token_the_partial_answer_stays_with_an_offer_to_r
     assert str(reply.message.content).startswith("今天的取件码是 1-2-3")
     assert "请重试" in str(reply.message.content)
     assert (reply.error_type, reply.member) == ("llm_error", "gpt-x")
-    assert ledger.rows == [("gpt-x", "transient")]
+    assert ledger.outcomes == [("gpt-x", "transient")]
+
+
+async def test_a_stream_that_stalls_after_the_first_token_is_not_started_again(provider: ScriptedProvider):
+    provider.play(stall("今天的取件码是"))
+    async with role(provider) as (chat, ledger):
+        reply = await ask(chat, seconds=0.8)
+    assert str(reply.message.content).startswith("今天的取件码是")
+    assert (reply.error_type, reply.member, ledger.outcomes) == ("timeout", "gpt-x", [("gpt-x", "timeout_ambiguous")])
+
+
+async def test_a_refusal_in_the_middle_offers_no_retry(provider: ScriptedProvider):
+    provider.play(completion("做法是", finish_reason="content_filter"))
+    async with role(provider) as (chat, _):
+        reply = await ask(chat)
+    assert str(reply.message.content).startswith("做法是\n\n警告: 内容未通过")
+    assert "重试" not in str(reply.message.content)
+    assert reply.error_type == "content_policy"
 
 
 async def test_no_secret_reaches_the_words_of_an_error(provider: ScriptedProvider):
@@ -176,7 +181,27 @@ def test_without_a_configured_model_the_pool_holds_only_the_embedded_member():
     def never() -> httpx.AsyncClient:
         raise AssertionError("no client is needed")
 
-    def embedded() -> BaseChatModel:
-        return LastMember(responses=[])
+    assert [member.name for member in chat_members(ModelSettings(), embedded=EmbeddedChat, http=never)] == ["embedded"]
 
-    assert [member.name for member in chat_members(ModelSettings(), embedded=embedded, http=never)] == ["embedded"]
+
+def test_the_client_library_is_not_imported_in_the_event_loops_thread():
+    program = """
+import asyncio, sys, threading
+from models.remote.openai_chat import chat_model
+from settings import ModelSettings
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "langchain_openai":
+            print(threading.current_thread() is threading.main_thread())
+
+async def main():
+    import httpx
+    async with httpx.AsyncClient() as http:
+        await chat_model(ModelSettings(model="m", base_url="http://127.0.0.1:9/v1"), http=lambda: http, seconds=1)()
+
+sys.meta_path.insert(0, Watch())
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]

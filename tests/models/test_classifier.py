@@ -1,16 +1,19 @@
 import json
+import time
 from collections import defaultdict
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.state import Intent, Mode, SubIntent
 from models.embedded.classifier import EmbeddedClassifier, Facts, Verdict, normalise
-from models.embedded.classifier_examples import Examples, load_examples
-from models.embedded.classifier_rules import Label, load_rules
+from models.embedded.classifier_model import MODEL_FILE, features, load_model
+from models.embedded.classifier_rules import load_rules
 
 REQUESTS = [json.loads(line) for line in (Path(__file__).with_name("classifier_requests.jsonl")).read_text("utf8").splitlines()]
 NOTHING = Facts()
@@ -157,8 +160,30 @@ def test_all_rules_load_and_are_named_once():
         assert len({rule.name for rule in rules}) == len(rules), name
 
 
-def test_neighbours_vote_by_similarity_and_know_only_what_they_are_asked_about():
-    examples = Examples.of([("sharpen it", Label("image_edit", "enhance")), ("what is it", Label("vision")), ("hello", Label("chat"))])
-    assert examples.nearest("please sharpen", among={"image_edit", "vision"})[0] == Label("image_edit", "enhance")
-    assert examples.nearest("hello", among={"vision"})[0] == Label("vision")
-    assert {label.intent for label in load_examples().labels} == set(get_args(Intent))
+def test_the_learned_model_knows_every_intent_and_gives_shares():
+    shares = load_model().probabilities("sharpen it", ("attached",))
+    assert {label.intent for label in shares} == set(get_args(Intent))
+    assert sum(shares.values()) == pytest.approx(1, abs=1e-5)
+    assert max(shares, key=lambda label: shares[label]).sub_intent == "enhance"
+
+
+def test_the_model_was_learned_from_the_examples_as_they_are():
+    digest = sha256(MODEL_FILE.with_name("classifier_examples.toml").read_bytes()).hexdigest()
+    with np.load(MODEL_FILE) as stored:
+        assert stored["learned_from"].item() == digest, "run scripts/train_classifier.py"
+
+
+def test_words_weigh_the_same_whatever_their_number():
+    few, many = features("sharpen it"), features("please sharpen the tiny letters on the sign behind the old man")
+    assert sum(value**2 for value in few.values()) == pytest.approx(sum(value**2 for value in many.values()))
+
+
+@pytest.mark.parametrize(
+    "text", ["把" * 2000, "a " * 1000, "这张图里的文字改成" * 230, "remove the " * 190, "画" + "一" * 2000, "图," * 1000]
+)
+@pytest.mark.parametrize("facts", [NOTHING, PICTURE, EARLIER])
+def test_a_long_text_takes_no_longer_than_a_request_may(text, facts):
+    classify("warm up", facts)
+    started = time.process_time()
+    classify(text, facts)
+    assert time.process_time() - started < 0.1

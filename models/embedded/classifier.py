@@ -11,7 +11,7 @@ from models.embedded.classifier_model import load_model
 from models.embedded.classifier_rules import CHAT, EDIT, IMAGE_GEN, MAX_COMMAND, REDO, VIDEO_GEN, VISION, Label, Rule, RuleBook, load_rules
 
 Clarification = Literal["no_image", "which_image", "missing_detail"]
-HEAD_CHARACTERS, TAIL_CHARACTERS = 400, 200
+HEAD_CHARACTERS, TAIL_CHARACTERS = 320, 160
 """What is read of a text: a request says what it wants first or last, and patterns cost up to the square of this."""
 _BRIEF = 12
 """Characters of a text too short to say much."""

@@ -19,6 +19,10 @@ _CJK = r"\u3400-\u9fff"
 _BLANK_IN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}a-z0-9])|(?<=[a-z0-9])\s+(?=[{_CJK}])")
 _CLAUSE = re.compile(r"[,。;!?\n~…]+|\.(?=\s|$)|\b(?:and )?then\b|然后|接着|(?<=.)再(?=裁|换|把|调|加|抠|转|放大)|\s-+\s")
 
+_UNIT = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_KEYWORDS = 6
+"""Characters (Chinese) or words (other scripts) of a text that is taken for keywords."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
@@ -354,11 +358,16 @@ def _decide(turn: Turn) -> Guess:
 
 
 def _possible(label: Label, turn: Turn) -> bool:
-    """What the words may mean that no rule vouches for: pictures that are not in the message must be named, or meant by a short order."""
+    """What the words may mean that no rule vouches for: pictures that are not in the message must be named, or meant by a short order.
+
+    A word or two without any picture is something to look for in the screenshots.
+    """
     if label == REDO:
         return turn.facts.candidate
-    if turn.facts.attached or label.intent not in ("image_edit", "vision"):
+    if turn.facts.attached or label.intent == "chat":
         return True
+    if label.intent in ("image_gen", "video_gen"):
+        return len(_UNIT.findall(turn.text)) > _KEYWORDS
     return turn.means_a_picture or (
         label.intent == "image_edit" and turn.facts.candidate and len(turn.text) <= MAX_COMMAND and turn.has("order")
     )

@@ -187,3 +187,8 @@ def test_a_long_text_takes_no_longer_than_a_request_may(text, facts):
     started = time.process_time()
     classify(text, facts)
     assert time.process_time() - started < 0.1
+
+
+@pytest.mark.parametrize("text", ["猫", "围巾", "看病", "火锅店", "小狗", "头像", "动漫", "flowers", "birthday cake", "栖霞里", "海报"])
+def test_a_bare_keyword_without_a_picture_is_looked_for_in_the_screenshots(text: str):
+    assert EmbeddedClassifier().classify(text, Facts()).result["intent"] == "chat"

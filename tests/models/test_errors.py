@@ -222,7 +222,6 @@ async def test_running_out_of_time_is_not_being_cancelled():
     with pytest.raises(TimeoutError) as caught:
         async with asyncio.timeout(0):
             await asyncio.Event().wait()
-    assert isinstance(caught.value.__cause__, asyncio.CancelledError)
     assert classify(caught.value) == "timeout_ambiguous"
 
 

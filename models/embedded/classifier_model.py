@@ -28,7 +28,8 @@ _WORDS_WEIGH = 4.0
 """Length of the vector of the words, beside signs of 1."""
 _USUAL_TRUST = 2.0
 _NEARER = 1.5
-"""Real requests are nearer to the rules than the drawn examples are: so much more log odds, the best of 0 to 2 on our own requests and the development ones."""
+"""Real requests are nearer to the rules than the drawn examples are: so much more log odds, the best of 0 to 2
+on our own requests and the development ones."""
 
 
 def _grams(text: str) -> Iterator[str]:

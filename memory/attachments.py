@@ -21,6 +21,7 @@ _SUFFIX_OF_TYPE = {
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
 }
 _BLANK_LINES = re.compile(r"\n\s*\n\s*\n+")
+_NOTE = re.compile(r"(?:^|\n\n)\[附件: .* \(\d+ bytes\)\]", re.M)
 _CHILD = Path(__file__).with_name("extract.py")
 
 
@@ -31,6 +32,11 @@ class ExtractionLimits:
     seconds: float = 8.0
     memory_bytes: int = 2_000_000_000
     characters: int = 16_000
+
+
+def words_of(text: str) -> str:
+    """What the user wrote, without the notes of attachments and their text that follow it."""
+    return _NOTE.split(text, maxsplit=1)[0].strip()
 
 
 def attachment_note(name: str, byte_size: int) -> str:

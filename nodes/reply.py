@@ -67,12 +67,12 @@ def word_problem(problem: MediaProblem, language: Language) -> str:
 
 
 def compose(state: ChatState) -> str:
-    """One text out of all results, in plan order, and of the parts that could not be used."""
+    """One text: the parts that could not be used, then all results in plan order."""
     language = language_of(state["input"]["text"])
     executors = {step["id"]: step["executor"] for step in state["plan"]}
     results = {result["step_id"]: result for result in state["results"]}
-    parts = [word_result(results[step_id], executor, language) for step_id, executor in executors.items() if step_id in results]
-    parts += [word_problem(problem, language) for problem in state["input"]["problems"]]
+    parts = [word_problem(problem, language) for problem in state["input"]["problems"]]
+    parts += [word_result(results[step_id], executor, language) for step_id, executor in executors.items() if step_id in results]
     return "\n\n".join(dict.fromkeys(part for part in parts if part)) or TIMED_OUT
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +23,12 @@ app.registered_commands += library.registered_commands
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
+def _conversation_id(value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"[a-f0-9]{1,64}", value):
+        raise typer.BadParameter("a conversation id is 1 to 64 characters of 0-9 and a-f")
+    return value
+
+
 @app.command()
 def ask(
     question: Annotated[str | None, typer.Argument(help="The question; leave out with -i.")] = None,
@@ -29,11 +36,12 @@ def ask(
         list[Path] | None, typer.Option("--image", exists=True, dir_okay=False, help="A picture or file that goes along.")
     ] = None,
     interactive: Annotated[bool, typer.Option("-i", "--interactive", help="A conversation; an empty line ends it.")] = False,
-    conversation: Annotated[str | None, typer.Option(help="Continue the conversation with this id.")] = None,
+    conversation: Annotated[str | None, typer.Option(help="Continue the conversation with this id.", callback=_conversation_id)] = None,
     as_json: Json = False,
     trace: Annotated[bool, typer.Option("--trace", help="Show why the turn went where it went.")] = False,
 ) -> None:
     """Ask about your screenshots, or about a picture."""
+    question = (question or "").strip() or None
     if not interactive and not question:
         raise typer.BadParameter("give a question, or -i for a conversation")
     asyncio.run(_ask(question, image or [], interactive=interactive, conversation=conversation, as_json=as_json, trace=trace))
@@ -64,10 +72,9 @@ async def _ask(
 
 
 def _prompt() -> str:
-    try:
-        return input("› ")
-    except EOFError:
-        return ""
+    """A line from standard input; the prompt goes to standard error, so that standard output holds answers only."""
+    print("› ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline()
 
 
 async def _one(
@@ -157,6 +164,9 @@ def main() -> None:
 
     try:
         app()
+    except OSError as error:
+        print(f"evatar: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
+        sys.exit(1)
     except ValidationError as error:
         if error.title != "Settings":
             raise

@@ -147,7 +147,7 @@ def reindex() -> None:
 
 @library.command()
 def delete(
-    photo_ids: Annotated[list[int], typer.Argument(help="Numbers as shown by search and in [截图#id].")],
+    photo_ids: Annotated[list[int], typer.Argument(min=1, max=2**63 - 1, help="Numbers as shown by search and in [截图#id].")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete screenshots: rows, analysis, index entries and files, for good."""

@@ -25,7 +25,7 @@ from memory.scope import Scope
 from memory.similar import look_alike, same_screen
 from memory.workers import WorkerSlot
 from server.clock import now_in, zone_of
-from server.pictures import at_rest, find_pictures, is_passed_over
+from server.pictures import at_rest, find_pictures, is_passed_over, shown
 from settings import Settings
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Importer:
             try:
                 added = await self._store(path)
             except (OSError, MediaError, BrokenProcessPool) as error:
-                run.report.failed.append((str(path), str(error) or type(error).__name__))
+                run.report.failed.append((shown(path), str(error) or type(error).__name__))
             else:
                 run.report.added += added
                 run.report.duplicates += not added
@@ -159,8 +159,8 @@ class Importer:
             owner=self._scope.owner,
             device_id=self._device_id,
             sha256=digest,
-            filename=path.name,
-            source_path=str(path),
+            filename=shown(path.name),
+            source_path=shown(path),
             mime_type=picture.media.mime_type,
             byte_size=len(data),
             width=picture.width,

@@ -77,3 +77,8 @@ def _may_be_picture(path: Path) -> bool:
             return sniff(file.read(HEAD)).kind == "image"
     except OSError:
         return True
+
+
+def shown(name: Path | str) -> str:
+    """A file's name as text: bytes that are not UTF-8 become the replacement character, since no database or output takes them."""
+    return os.fsencode(name).decode("utf-8", "replace")

@@ -17,11 +17,12 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from memory.attachments import words_of
 from memory.language import language_of
 from models.embedded.chat_ask import Inquiry, understand
 from models.embedded.chat_compose import Finding, compose, findings
 from models.embedded.chat_plan import Call, first_calls, on_the_web, retry_calls
-from models.embedded.chat_talk import small_talk
+from models.embedded.chat_talk import about_attachments, small_talk
 
 _NOW = re.compile(r"当前时间：(\S+)")
 _PIECE = 120  # characters of a streamed chunk
@@ -75,7 +76,10 @@ def respond(messages: Sequence[BaseMessage], *, offered: frozenset[str]) -> str 
     questions = [index for index, message in enumerate(messages) if isinstance(message, HumanMessage)]
     if not questions:
         return small_talk("help", "zh") or ""
-    question = str(messages[questions[-1]].text)
+    said = str(messages[questions[-1]].text)
+    question = words_of(said)
+    if len(question) < len(said.strip()):
+        return about_attachments(said.strip()[len(question) :].strip(), language_of(question or said))
     turn = messages[questions[-1] + 1 :]
     made = [Call(call["name"], call["args"]) for message in turn if isinstance(message, AIMessage) for call in message.tool_calls]
     if not made and (talk := small_talk(question, language_of(question))):

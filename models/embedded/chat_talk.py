@@ -74,6 +74,9 @@ _SAID: dict[str, dict[Language, str]] = {
 }
 _RULES = (("how_are", _HOW_ARE), ("greeting", _GREETING), ("thanks", _THANKS), ("fine", _FINE), ("bye", _BYE), ("creative", _CREATIVE))
 
+_ATTACHMENT_SHOWN = 1200
+"""Characters of an attachment's text in an answer."""
+
 
 def small_talk(question: str, language: Language) -> str | None:
     """The reply to a message that needs no knowledge, or None when it is a question for the tools."""
@@ -109,3 +112,10 @@ def _evaluate(node: ast.expr) -> float:
             return _OPERATORS[type(kind)](_evaluate(left), _evaluate(right))
         case _:
             raise ValueError("not a sum")
+
+
+def about_attachments(attached: str, language: Language) -> str:
+    """What can be said of files without a model: that they came, and how their text begins."""
+    shown = attached[:_ATTACHMENT_SHOWN] + ("…" if len(attached) > _ATTACHMENT_SHOWN else "")
+    note = "No chat model is configured; I can only read out the text:" if language == "en" else "没有配置聊天模型，我只能读出附件的文字："
+    return f"{note}\n\n```\n{shown}\n```"

@@ -20,7 +20,7 @@ _BLANK_IN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}a-z0-9])|(?<=[a-z0-9])\s
 _CLAUSE = re.compile(r"[,。;!?\n~…]+|\.(?=\s|$)|\b(?:and )?then\b|然后|接着|(?<=.)再(?=裁|换|把|调|加|抠|转|放大)|\s-+\s")
 
 _UNIT = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
-_CJK = re.compile(r"[\u3400-\u9fff]")
+_HAN = re.compile(r"[\u3400-\u9fff]")
 _KEYWORDS = 6
 """Length of a text that is taken for keywords: a Chinese character counts 1, a word of another script 2."""
 
@@ -368,7 +368,7 @@ def _possible(label: Label, turn: Turn) -> bool:
     if turn.facts.attached or label.intent == "chat":
         return True
     if label.intent in ("image_gen", "video_gen"):
-        return sum(1 if _CJK.match(unit) else 2 for unit in _UNIT.findall(turn.text)) > _KEYWORDS
+        return sum(1 if _HAN.match(unit) else 2 for unit in _UNIT.findall(turn.text)) > _KEYWORDS
     return turn.means_a_picture or (
         label.intent == "image_edit" and turn.facts.candidate and len(turn.text) <= MAX_COMMAND and turn.has("order")
     )

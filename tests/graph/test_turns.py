@@ -138,3 +138,11 @@ async def test_no_input_raises_or_acts_as_a_wildcard(turns: Turns, text: str):
     result = await turns.run(text=text, context=CONTEXT)
     assert result.error_type is None
     assert result.text
+
+
+async def test_a_text_file_is_read_out_and_its_note_is_no_question(turns: Turns):
+    attached = {**part("第三季度复盘：销量 120 台".encode(), "text/plain"), "filename": "notes.txt"}
+    result = await turns.run(text="里面写了什么", context=CONTEXT, parts=[attached])
+    assert "销量 120 台" in result.text
+    assert result.state["analysis"]["intent"] == "chat"
+    assert result.tool_calls == []

@@ -1,9 +1,10 @@
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
 
-from server.pictures import at_rest, find_pictures, is_passed_over
+from server.pictures import at_rest, find_pictures, is_passed_over, shown
 from tests.server.screens import draw
 
 
@@ -48,3 +49,7 @@ async def test_a_file_that_is_still_written_is_not_at_rest(tmp_path: Path) -> No
             file.write(b"1")
             await asyncio.sleep(0)
     assert await judging == [gone, whole]
+
+
+def test_a_name_that_is_not_utf8_is_shown_with_replacement_characters() -> None:
+    assert shown(Path(os.fsdecode(b"/shots/bad\xff.png"))) == "/shots/bad\N{REPLACEMENT CHARACTER}.png"

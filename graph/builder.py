@@ -50,7 +50,7 @@ def build_chat(services: Services) -> "StateGraph[ChatState, ChatContext, ChatIn
     graph.add_node("dispatch", partial(dispatch, executors=EXECUTORS))
     graph.add_node("chat", _chat_executor(services))
     graph.add_node("vision", partial(vision, pool=services.vision, seconds=VISION_SECONDS))
-    graph.add_node("collect", collect, defer=True)
+    graph.add_node("collect", collect)
     graph.add_node("reply", reply)
     graph.add_node(
         "remember",

@@ -245,10 +245,6 @@ class Photos:
             intent = await _count_by(session, Analysis.intent, scope, Analysis.status == "done")
         return Counts(total=sum(status.values()), status=status, category=category, intent=intent)
 
-    async def set_dhash(self, photo_id: int, dhash: str) -> None:
-        async with self._db.begin() as session:
-            await session.execute(update(Photo).where(Photo.id == photo_id).values(dhash=dhash))
-
     async def dhashes(self, *, scope: Scope) -> dict[int, str]:
         """The difference hash (64 hex digits) of every photo that has one, by photo id."""
         query = _visible(scope).with_only_columns(Photo.id, Photo.dhash).order_by(Photo.id)

@@ -1,11 +1,11 @@
 """Rows of photos and analyses as hits, and the conditions every read of them meets."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta, timezone
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, select
+from sqlalchemy import ColumnElement, Row, Select, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from memory.scope import Scope
@@ -27,23 +27,32 @@ COLUMNS = (
 )
 
 
-def conditions(scope: Scope, filters: Filters) -> list[ColumnElement[bool]]:
-    """What a row of photos joined with analyses must meet: analysed, within the scope, within the filters."""
-    found: list[ColumnElement[bool]] = [Photo.owner == scope.owner, Analysis.status == "done"]
-    if scope.devices is not None:
-        found.append(Photo.device_id.in_(scope.devices))
-    if filters.time:
-        found += [Photo.captured_at >= filters.time.start, Photo.captured_at < filters.time.end]
-    if filters.app:
-        found.append(Analysis.app_name == filters.app)
-    if filters.category:
-        found.append(Analysis.content_category == filters.category)
-    return found
+_CONDITIONS: dict[str, ColumnElement[bool]] = {
+    "owner": Photo.owner == bindparam("owner"),
+    "devices": Photo.device_id.in_(bindparam("devices", expanding=True)),
+    "start": Photo.captured_at >= bindparam("start"),
+    "end": Photo.captured_at < bindparam("end"),
+    "app": Analysis.app_name == bindparam("app"),
+    "category": Analysis.content_category == bindparam("category"),
+}
+
+
+def narrowing(scope: Scope, filters: Filters) -> dict[str, Any]:
+    """The parameters of `conditions` that a scope and filters set, by name."""
+    time = (filters.time.start, filters.time.end) if filters.time else (None, None)
+    values = (scope.owner, scope.devices, *time, filters.app or None, filters.category or None)
+    return {name: value for name, value in zip(_CONDITIONS, values, strict=True) if value is not None}
+
+
+def conditions(names: Iterable[str]) -> list[ColumnElement[bool]]:
+    """What a row of photos joined with analyses must meet: analysed, and the conditions of these names (see `narrowing`)."""
+    return [Analysis.status == "done", *(_CONDITIONS[name] for name in names)]
 
 
 def visible(scope: Scope, filters: Filters) -> Select[*tuple[Any, ...]]:
     """Everything known of the rows that may be seen, in no order."""
-    return select(*COLUMNS).join(Analysis, Analysis.photo_id == Photo.id).where(*conditions(scope, filters))
+    given = narrowing(scope, filters)
+    return select(*COLUMNS).join(Analysis, Analysis.photo_id == Photo.id).where(*conditions(given)).params(given)
 
 
 async def load_hits(session: AsyncSession, photo_ids: Sequence[int], *, scope: Scope, filters: Filters) -> list[Hit]:

@@ -5,21 +5,19 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
-from typing import Any
 
-from sqlalchemy import Float, Integer, Label, Select, Subquery, and_, column, delete, exists, func, insert, or_, select, text, true
+from sqlalchemy import delete, func, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from memory.scope import Scope
-from memory.search.hits import COLUMNS as HIT_COLUMNS
-from memory.search.hits import conditions, to_hit
 from memory.search.query import Question, Term, parse_question, partial_runs, phrase_match
-from memory.search.rank import COLUMNS, WEIGHTS, Weighed, rerank
+from memory.search.rank import COLUMNS, Weighed, rerank
 from memory.search.rows import index_row
 from memory.search.text import index_tokens
 from memory.search.types import Filters, Hit, IndexRow, SearchResult
+from memory.search.view import COUNTED, View
 from memory.tables import Analysis, Meta, Photo
 
 # A new cut, column or normalisation needs a new number; the folds of OpenCC and Unicode are part of the index too.
@@ -28,7 +26,6 @@ WEAK_COVERAGE = 0.5  # on CMRC and DRCD 95 % of the right passages reach it, and
 _VERSION_KEY = "index_version"
 _RERANKED = 20
 _PARTIAL_TERMS = 32
-_COUNTED = 1000
 _LIKE_SPECIAL = re.compile(r"[\\%_]")
 _BATCH = 500
 
@@ -42,14 +39,6 @@ _PUT = text(f"INSERT OR REPLACE INTO search_fts(rowid, {', '.join(COLUMNS)}) VAL
 _REMOVE = text("DELETE FROM search_fts WHERE rowid = :photo_id")
 _TEXTS = f"SELECT rowid, {', '.join(COLUMNS)} FROM search_fts WHERE rowid IN (SELECT value FROM json_each(:ids))"
 _ROWS = text("SELECT coalesce((SELECT rowid FROM search_fts ORDER BY rowid DESC LIMIT 1), 0)")
-_SCORED = (
-    f"SELECT rowid AS photo_id, bm25(search_fts, {', '.join(map(str, WEIGHTS))}) AS rank FROM search_fts WHERE search_fts MATCH :match"
-)
-_BEST = f"{_SCORED} ORDER BY rank, rowid DESC LIMIT :considered"
-_EVERY = f"{_SCORED} LIMIT -1"  # the limit keeps SQLite from merging this into a join, where it might search once per photo
-_MATCHES = "SELECT rowid AS photo_id FROM search_fts WHERE search_fts MATCH :match_ LIMIT :counted"
-_PHOTO_ID = column("photo_id", Integer)
-_RANKED_COLUMNS = (_PHOTO_ID, column("rank", Float))
 _FREQUENCIES = text(
     "SELECT term.key, coalesce(sum(known.doc), 0) FROM json_each(:ranges) AS term CROSS JOIN search_terms AS known"
     " WHERE known.term >= term.value ->> 0 AND known.term <= term.value ->> 1 GROUP BY term.key"
@@ -104,7 +93,7 @@ class SqliteSearchIndex:
 
         `total` counts rows up to 1,000; in the words tier, where almost any row shares a word, only those that were ranked.
         """
-        view = _View(session, scope, filters)
+        view = View(session, scope, filters)
         phrase = phrase_match(query)
         if phrase is None:
             return SearchResult(filters=filters)
@@ -124,7 +113,7 @@ class SqliteSearchIndex:
         known = {query for number, (query, _) in enumerate(terms) if counts.get(number)}
         return [query for query in queries if query in known]
 
-    async def _by_words(self, view: "_View", query: str, limit: int) -> list[Hit]:
+    async def _by_words(self, view: View, query: str, limit: int) -> list[Hit]:
         weighed = await _weigh(view.session, parse_question(query))
         if not weighed.found:
             return []
@@ -135,7 +124,7 @@ class SqliteSearchIndex:
 
     async def matching_all(self, session: AsyncSession, *, query: str, scope: Scope, filters: Filters) -> SearchResult:
         """For counting: every row of the phrase tier; if there is none, those with all the words; then those that cover the question."""
-        view = _View(session, scope, filters)
+        view = View(session, scope, filters)
         phrase = phrase_match(query)
         if phrase is None:
             return SearchResult(filters=filters)
@@ -146,73 +135,8 @@ class SqliteSearchIndex:
             return SearchResult(filters=filters)
         if hits := await view.all(" AND ".join(term.match for term in weighed.found if term.weight == 1.0)):
             return _result([replace(hit, tier="words", coverage=1.0) for hit in hits], filters, len(hits))
-        hits = [hit for hit in await self._by_words(view, query, _COUNTED) if hit.coverage >= WEAK_COVERAGE]
+        hits = [hit for hit in await self._by_words(view, query, COUNTED) if hit.coverage >= WEAK_COVERAGE]
         return _result([replace(hit, tier="words") for hit in hits], filters, len(hits))
-
-
-@dataclass(frozen=True, slots=True)
-class _View:
-    """The rows that a scope and filters leave, read in one session."""
-
-    session: AsyncSession
-    scope: Scope
-    filters: Filters
-
-    async def best(self, match: str, limit: int) -> tuple[list[Hit], int]:
-        """The best rows that match, in order of their score, and how many match (counted to 1,000).
-
-        Most libraries are looked at whole, so a few more rows than wanted are ranked before the scope is looked at;
-        only when too many of them lie outside is every match joined with its photo.
-        """
-        considered = 2 * limit
-        ranked = text(_BEST).bindparams(match=match, considered=considered).columns(*_RANKED_COLUMNS).subquery()
-        seen = and_(Analysis.photo_id == Photo.id, *conditions(self.scope, self.filters))
-        rows = await self.session.execute(
-            select(ranked.c.rank, *HIT_COLUMNS, _matches(match), self._others())
-            .outerjoin(Photo, Photo.id == ranked.c.photo_id)
-            .outerjoin(Analysis, seen)
-            .order_by(ranked.c.rank, ranked.c.photo_id.desc())
-        )
-        found = rows.all()
-        visible = [row for row in found if row.summary is not None]
-        if len(found) < considered:
-            total = len(visible)
-        elif len(visible) < limit:
-            hits = await self.all(match)
-            return hits[:limit], len(hits)
-        else:
-            total = await self._count(match) if found[0].others else found[0].matches
-        return [replace(to_hit(row), score=-row.rank) for row in visible[:limit]], total
-
-    async def all(self, match: str) -> list[Hit]:
-        ranked = self._matching(match)
-        rows = await self.session.execute(
-            self._joined(select(ranked.c.rank, *HIT_COLUMNS), ranked).order_by(ranked.c.rank, Photo.id.desc())
-        )
-        return [replace(to_hit(row), score=-row.rank) for row in rows]
-
-    async def _count(self, match: str) -> int:
-        ranked = self._matching(match)
-        some = self._joined(select(ranked.c.photo_id), ranked).limit(_COUNTED).subquery()
-        return await self.session.scalar(select(func.count()).select_from(some)) or 0
-
-    def _others(self) -> Label[bool]:
-        """Whether rows may be indexed that lie outside, so that matches have to be looked up one by one to be counted."""
-        narrowed = self.scope.devices is not None or self.filters != Filters()
-        strangers = or_(exists().where(Photo.owner < self.scope.owner), exists().where(Photo.owner > self.scope.owner))
-        return (true() if narrowed else strangers).label("others")
-
-    def _matching(self, match: str) -> Subquery:
-        return text(_EVERY).bindparams(match=match).columns(*_RANKED_COLUMNS).subquery()
-
-    def _joined(self, selected: Select[*tuple[Any, ...]], ranked: Subquery) -> Select[*tuple[Any, ...]]:
-        joined = selected.join(Photo, Photo.id == ranked.c.photo_id).join(Analysis, Analysis.photo_id == Photo.id)
-        return joined.where(*conditions(self.scope, self.filters))
-
-
-def _matches(match: str) -> Label[int]:
-    some = text(_MATCHES).bindparams(match_=match, counted=_COUNTED).columns(_PHOTO_ID).subquery()
-    return select(func.count()).select_from(some).scalar_subquery().label("matches")
 
 
 def _result(hits: list[Hit], filters: Filters, total: int) -> SearchResult:

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from memory.database import Database
 from memory.scope import Scope
-from memory.search.hits import conditions
+from memory.search.hits import conditions, narrowing
 from memory.search.types import Filters
 from memory.tables import Analysis, Photo, PhotoVector, stamp
 
@@ -59,13 +59,14 @@ class VectorSearch:
         kinds = {(model, dim) for model, dim in await session.execute(owned)}
         if kinds - {(self.model, len(query))}:
             return None
+        given = narrowing(scope, filters)
         seen = (
             select(PhotoVector.photo_id, PhotoVector.vector)
             .join(Photo, Photo.id == PhotoVector.photo_id)
             .join(Analysis, Analysis.photo_id == Photo.id)
-            .where(*conditions(scope, filters))
+            .where(*conditions(given))
         )
-        rows = (await session.execute(seen)).all()
+        rows = (await session.execute(seen, given)).all()
         return await asyncio.to_thread(_closest, rows, query)
 
     async def _missing(self, db: Database, owner: str, *, after: int) -> list[tuple[int, str]]:

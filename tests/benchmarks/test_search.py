@@ -21,8 +21,8 @@ from tests.bulk import store_texts
 
 ROWS = 100_000
 CHARACTERS = 300
-SAMPLES = 60
-TRIES = 3
+SAMPLES = 100
+TRIES = 5  # the fastest counts, of both: a core that other tenants slow down says nothing about either
 SCOPE = Scope(owner="local")
 _BARE = f"SELECT rowid FROM search_fts WHERE search_fts MATCH ? ORDER BY bm25(search_fts, {', '.join(map(str, WEIGHTS))}) LIMIT 10"
 _ASKING_WORDS = ["什么", "多少", "时候", "哪里", "我的", "截图", "开始", "到期", "几点", "请问"]
@@ -91,7 +91,7 @@ def _bare_question(query: str) -> str:
 
 def _phrases(corpus: Corpus, rng: random.Random) -> list[tuple[str, int]]:
     picked = rng.sample(range(ROWS), SAMPLES)
-    cut = [(row, rng.randint(5, CHARACTERS - 20), rng.randint(2, 8)) for row in picked]
+    cut = [(row, rng.randint(5, len(corpus.texts[row]) - 10), rng.randint(2, 8)) for row in picked]
     return [(corpus.texts[row][begin : begin + length], corpus.ids[row]) for row, begin, length in cut]
 
 
@@ -99,7 +99,8 @@ def _questions(corpus: Corpus, rng: random.Random) -> list[tuple[str, int]]:
     """Two stretches of a row in the words of a question."""
     asked = []
     for row in rng.sample(range(ROWS), SAMPLES):
-        text, begin = corpus.texts[row], rng.randint(5, CHARACTERS - 60)
+        text = corpus.texts[row]
+        begin = rng.randint(5, len(text) - 40)
         asked.append((rng.choice(_ASKING).format(f"{text[begin : begin + 5]}的{text[begin + 30 : begin + 35]}"), corpus.ids[row]))
     return asked
 
@@ -115,8 +116,8 @@ async def _compare(corpus: Corpus, asked: Sequence[tuple[str, int]], bare_match:
             rows = corpus.bare.execute(_BARE, (bare_match(query),)).fetchall()
             bare_tries.append(time.perf_counter() - middle)
             our_tries.append(middle - start)
-        ours.append(statistics.median(our_tries))
-        bare.append(statistics.median(bare_tries))
+        ours.append(min(our_tries))
+        bare.append(min(bare_tries))
         our_first += bool(found.hits) and found.hits[0].photo_id == wanted
         bare_first += bool(rows) and rows[0][0] == wanted
     return {

@@ -1,4 +1,4 @@
-"""The screenshot library: photos, the work of analysing them, and their near-duplicates."""
+"""The screenshot library: photos and the work of analysing them."""
 
 import json
 import uuid
@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from memory.assets import unused_blobs
 from memory.database import Database
+from memory.groups import Groups
 from memory.scope import Scope
 from memory.search.rows import index_row
 from memory.search.types import SearchIndex
@@ -102,6 +103,7 @@ class Photos:
     def __init__(self, db: Database, index: SearchIndex, *, clock: Callable[[], datetime] | None = None) -> None:
         self._db = db
         self._index = index
+        self._groups = Groups()
         self._clock = clock or (lambda: datetime.now().astimezone())
 
     async def find(self, *, owner: str, sha256: str, device_id: str = "unknown", local_media_store_id: str | None = None) -> int | None:
@@ -154,7 +156,7 @@ class Photos:
             await session.delete(asset)
             await session.flush()
             if photo.group_id is not None:
-                await _regroup(session, photo.group_id)
+                await self._groups.left(session, photo.group_id)
             return await unused_blobs(session, [asset.blob_key, asset.working_key, asset.thumbnail_key])
 
     async def pending(self, *, scope: Scope) -> int:
@@ -194,7 +196,7 @@ class Photos:
             await session.execute(gone.values(lease_until=self._clock()))
 
     async def save_analysis(self, photo_id: int, result: AnalysisResult) -> bool:
-        """Row and index entry in one transaction. False: the photo was deleted meanwhile, nothing is written."""
+        """Row, index entry and group of near-duplicates in one transaction. False: the photo was deleted meanwhile, nothing is written."""
         async with self._db.begin() as session:
             found = await _one(session, _joined().where(Photo.id == photo_id).with_for_update(of=Analysis))
             if found is None:
@@ -212,6 +214,7 @@ class Photos:
             analysis.engine = result.engine
             await session.flush()
             await self._index.put(session, index_row(photo, analysis))
+            await self._groups.join(session, photo, result.ocr_text)
         return True
 
     async def fail(self, photo_id: int, message: str) -> Status:
@@ -244,23 +247,6 @@ class Photos:
             category = await _count_by(session, Analysis.content_category, scope, Analysis.status == "done")
             intent = await _count_by(session, Analysis.intent, scope, Analysis.status == "done")
         return Counts(total=sum(status.values()), status=status, category=category, intent=intent)
-
-    async def dhashes(self, *, scope: Scope) -> dict[int, str]:
-        """The difference hash (64 hex digits) of every photo that has one, by photo id."""
-        query = _visible(scope).with_only_columns(Photo.id, Photo.dhash).order_by(Photo.id)
-        async with self._db.session() as session:
-            return {photo_id: dhash for photo_id, dhash in await session.execute(query) if dhash is not None}
-
-    async def group(self, photo_ids: Collection[int], *, scope: Scope) -> int | None:
-        """Make these, and what each was grouped with, one group of near-duplicates. Returns its id, the smallest photo id."""
-        async with self._db.begin() as session:
-            named = _visible(scope).where(Photo.id.in_(photo_ids)).with_only_columns(Photo.id, Photo.group_id)
-            rows = (await session.execute(named)).all()
-            groups = {group_id for _photo_id, group_id in rows if group_id is not None}
-            members = or_(Photo.id.in_([photo_id for photo_id, _group_id in rows]), Photo.group_id.in_(groups))
-            group_id = await session.scalar(select(func.min(Photo.id)).where(Photo.owner == scope.owner, members))
-            await session.execute(update(Photo).where(Photo.owner == scope.owner, members).values(group_id=group_id))
-        return group_id
 
 
 class Blobs(Protocol):
@@ -342,13 +328,6 @@ async def _insert(session: AsyncSession, new: NewPhoto, now: datetime) -> int:
     await session.flush()
     session.add(Analysis(photo_id=photo.id, **made))
     return photo.id
-
-
-async def _regroup(session: AsyncSession, group_id: int) -> None:
-    """What is left of a group is named after its smallest member; one alone is no group."""
-    left = (await session.scalars(select(Photo.id).where(Photo.group_id == group_id))).all()
-    smallest = min(left) if len(left) > 1 else None
-    await session.execute(update(Photo).where(Photo.group_id == group_id).values(group_id=smallest))
 
 
 async def _count_by(session: AsyncSession, column: Any, scope: Scope, *conditions: ColumnElement[bool]) -> dict[str, int]:

@@ -7,7 +7,7 @@ import io
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +33,27 @@ def difference_hash(picture: bytes) -> str:
     return np.packbits(np.diff(grid, axis=1) > _VISIBLE_STEP).tobytes().hex()
 
 
-def look_alike(dhash: str, others: Mapping[int, str]) -> list[int]:
-    """The keys of those `others` that differ in at most `MOST_DIFFERENT_BITS`."""
-    if not others:
-        return []
-    distance = np.bitwise_count(_bits("".join(others.values())) ^ _bits(dhash)).sum(axis=1)
-    keys = list(others)
-    return [keys[place] for place in np.flatnonzero(distance <= MOST_DIFFERENT_BITS)]
+class LookAlikes:
+    """The difference hashes of a library's pictures by id."""
+
+    def __init__(self) -> None:
+        self._ids: list[int] = []
+        self._hashes = _bits("")
+
+    @property
+    def newest(self) -> int:
+        """The largest id that was added, or 0."""
+        return max(self._ids, default=0)
+
+    def add(self, hashes: Sequence[tuple[int, str]]) -> None:
+        if hashes:
+            self._ids += [photo_id for photo_id, _ in hashes]
+            self._hashes = np.concatenate([self._hashes, _bits("".join(dhash for _, dhash in hashes))])
+
+    def of(self, dhash: str) -> list[int]:
+        """The ids of those that differ in at most `MOST_DIFFERENT_BITS`."""
+        distance = np.bitwise_count(self._hashes ^ _bits(dhash)).sum(axis=1)
+        return [self._ids[place] for place in np.flatnonzero(distance <= MOST_DIFFERENT_BITS)]
 
 
 def same_screen(text: str, other: str, *, dhash: str) -> bool:

@@ -1,4 +1,4 @@
-"""Screenshots from folders into the library: stored, analysed and grouped, in parallel and resumable.
+"""Screenshots from folders into the library: stored and analysed, in parallel and resumable.
 
 A stored photo's pending row is the only note of work to do, so that a killed import loses nothing: the next one goes on with it.
 """
@@ -22,7 +22,6 @@ from memory.photo_file import read_photo_file
 from memory.photos import NewPhoto, Photos, StoredPhoto
 from memory.processes import WorkerPool
 from memory.scope import Scope
-from memory.similar import look_alike, same_screen
 from memory.workers import WorkerSlot
 from server.clock import now_in, zone_of
 from server.pictures import at_rest, find_pictures, is_passed_over, shown
@@ -95,7 +94,6 @@ class Importer:
             ImportReport(found=len(files), waiting=await self._photos.pending(scope=self._scope)),
             files=iter(files),
             storing=self._workers.workers,
-            dhashes=await self._photos.dhashes(scope=self._scope),
             tell=on_progress or (lambda _: None),
         )
         run.tell(run.report)
@@ -196,36 +194,19 @@ class Importer:
             return  # deleted meanwhile
         if done:
             run.report.analysed += 1
-            await self._group(now, run)
         elif now.analysis.status == "error":
             run.report.failed.append((now.photo.filename, now.analysis.error_message or ""))
         run.tell(run.report)
-
-    async def _group(self, stored: StoredPhoto, run: "_Run") -> None:
-        photo, text = stored.photo, stored.analysis.ocr_text
-        if photo.dhash is None:
-            return
-        others = [number for number in look_alike(photo.dhash, run.dhashes) if number != photo.id]
-        run.dhashes[photo.id] = photo.dhash
-        alike = [await self._photos.get(number, scope=self._scope) for number in others]
-        same = [
-            other.photo.id
-            for other in alike
-            if other and other.analysis.status == "done" and same_screen(text, other.analysis.ocr_text, dhash=photo.dhash)
-        ]
-        if same:
-            await self._photos.group([photo.id, *same], scope=self._scope)
 
 
 class _Run:
     """What the tasks of one import share."""
 
-    def __init__(self, report: ImportReport, *, files: Iterator[Path], storing: int, dhashes: dict[int, str], tell: Progress) -> None:
+    def __init__(self, report: ImportReport, *, files: Iterator[Path], storing: int, tell: Progress) -> None:
         self.report = report
         self.files = files
         self.storing = storing
         self.stored = 0
-        self.dhashes = dhashes
         self.tell = tell
         self._more = asyncio.Condition()
 

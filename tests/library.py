@@ -18,6 +18,7 @@ class Shot:
     filename: str = ""
     owner: str = "local"
     device_id: str = "phone"
+    dhash: str | None = None
 
 
 async def add(services: Services, shot: Shot) -> int:
@@ -38,6 +39,7 @@ async def add(services: Services, shot: Shot) -> int:
             captured_at=datetime.fromisoformat(shot.taken_at),
             time_source="filename",
             device_id=shot.device_id,
+            dhash=shot.dhash,
         )
     )
     result = AnalysisResult(

@@ -10,7 +10,12 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from memory.database import Database
+from memory.photos import Photos
+from memory.scope import Scope
+from memory.search.index import SqliteSearchIndex
+from memory.search.types import Filters, IndexRow, SearchResult
 from settings import Settings
+from tests.memory.library import Clock
 
 NOW = datetime(2026, 5, 20, 9, 30, tzinfo=UTC)
 
@@ -60,3 +65,32 @@ async def sqlite_db(sqlite_settings: Settings) -> AsyncIterator[Database]:
     database = await Database.open(sqlite_settings)
     yield database
     await database.close()
+
+
+class RowsOnly:
+    """The index of a database that has none yet: it remembers nothing, so only the rows are under test."""
+
+    async def create(self, session: object) -> None: ...
+    async def put(self, session: object, row: IndexRow) -> None: ...
+    async def remove(self, session: object, photo_id: int) -> None: ...
+    async def optimise(self, session: object) -> None: ...
+    async def rebuild(self, session: object) -> int:
+        return 0
+
+    async def search(self, session: object, *, query: str, scope: Scope, filters: Filters, limit: int) -> SearchResult:
+        return SearchResult()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def photos(db: Database, clock: Clock) -> Photos:
+    if db.dialect != "sqlite":
+        return Photos(db, RowsOnly(), clock=clock)
+    index = SqliteSearchIndex()
+    async with db.begin() as session:
+        await index.create(session)
+    return Photos(db, index, clock=clock)

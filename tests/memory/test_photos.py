@@ -12,41 +12,12 @@ from memory.database import Database
 from memory.photos import LEASE, TRIES, Photos, delete_photo
 from memory.scope import Scope
 from memory.search.index import SqliteSearchIndex
-from memory.search.types import Filters, IndexRow, SearchResult
+from memory.search.types import Filters
 from memory.tables import Analysis, Asset, Photo
 from settings import Settings
 from tests.memory.library import Clock, new_photo, result
 
 ANN, BOB = Scope("ann"), Scope("bob")
-
-
-class RowsOnly:
-    """The index of a database that has none yet: it remembers nothing, so only the rows are under test."""
-
-    async def create(self, session: object) -> None: ...
-    async def put(self, session: object, row: IndexRow) -> None: ...
-    async def remove(self, session: object, photo_id: int) -> None: ...
-    async def optimise(self, session: object) -> None: ...
-    async def rebuild(self, session: object) -> int:
-        return 0
-
-    async def search(self, session: object, *, query: str, scope: Scope, filters: Filters, limit: int) -> SearchResult:
-        return SearchResult()
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def photos(db: Database, clock: Clock) -> Photos:
-    if db.dialect != "sqlite":
-        return Photos(db, RowsOnly(), clock=clock)
-    index = SqliteSearchIndex()
-    async with db.begin() as session:
-        await index.create(session)
-    return Photos(db, index, clock=clock)
 
 
 async def add(photos: Photos, name: str = "a", **changes: object) -> int:
@@ -101,8 +72,6 @@ async def test_no_read_leaves_its_scope(photos: Photos) -> None:
         assert (await photos.list(scope=outside)).total == 0
         assert (await photos.counts(scope=outside)).total == 0
         assert await photos.requeue(scope=outside, photo_ids=[photo_id]) == 0
-        assert await photos.dhashes(scope=outside) == {}
-        assert await photos.group([photo_id], scope=outside) is None
         assert await photos.delete(photo_id, scope=outside) is None
         assert await photos.claim_pending(scope=outside, worker="w") == []
     assert await photos.get(photo_id, scope=Scope("ann", devices=("phone",))) is not None
@@ -222,31 +191,6 @@ async def test_an_id_is_never_used_again(photos: Photos) -> None:
     last = await add(photos, "a")
     await photos.delete(last, scope=ANN)
     assert await add(photos, "b") > last
-
-
-async def test_groups_merge_and_survive_deletion(photos: Photos) -> None:
-    a, b, c, d = [await add(photos, name) for name in "abcd"]
-    assert await photos.group([c, b], scope=ANN) == b
-    assert await photos.group([d, c], scope=ANN) == b
-    assert await photos.group([a, d], scope=ANN) == a
-
-    async def groups() -> dict[int, int | None]:
-        return {item.photo.id: item.photo.group_id for item in (await photos.list(scope=ANN)).items}
-
-    assert await groups() == dict.fromkeys([a, b, c, d], a)
-    await photos.delete(a, scope=ANN)
-    assert await groups() == dict.fromkeys([b, c, d], b)
-    await photos.delete(c, scope=ANN)
-    await photos.delete(b, scope=ANN)
-    assert await groups() == {d: None}
-
-
-async def test_difference_hashes(photos: Photos) -> None:
-    await add(photos, "none")
-    b = await add(photos, "b", dhash="f" * 64)
-    assert await photos.dhashes(scope=ANN) == {b: "f" * 64}
-    a = await add(photos, "a", dhash="0" * 64)
-    assert await photos.dhashes(scope=ANN) == {a: "0" * 64, b: "f" * 64}
 
 
 async def test_deleting_keeps_the_bytes_that_another_owner_uses(photos: Photos, settings: Settings) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from memory.similar import MOST_DIFFERENT_BITS, difference_hash, look_alike, same_screen
+from memory.similar import MOST_DIFFERENT_BITS, LookAlikes, difference_hash, same_screen
 
 HASHES = st.binary(min_size=32, max_size=32)
 
@@ -22,6 +22,13 @@ def screen(clock: str = "09:41", *, cards: int = 5, size: tuple[int, int] = (540
     buffer = io.BytesIO()
     image.resize(size).save(buffer, form)
     return buffer.getvalue()
+
+
+def look_alike(dhash: str, others: dict[int, str]) -> list[int]:
+    known = LookAlikes()
+    for other in others.items():
+        known.add([other])
+    return known.of(dhash)
 
 
 @pytest.mark.parametrize(

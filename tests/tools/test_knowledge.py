@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -103,8 +104,8 @@ async def test_a_count_is_over_all_rows_not_the_top_hits(services: Services):
 
 
 async def test_near_duplicates_count_once_in_sums_but_are_all_listed(services: Services):
-    twins = [await add(services, milk_tea(7, "18.00")), await add(services, milk_tea(8, "18.00"))]
-    await services.photos.group(twins, scope=SCOPE)
+    saved = replace(milk_tea(7, "18.00"), dhash="f" * 64)
+    twins = [await add(services, saved), await add(services, replace(saved, taken_at="2026-11-08T15:00:00+08:00"))]
     result = await call("search_knowledge", services, query="奶茶", count=True)
     assert result["aggregate"]["count"] == 2
     assert result["aggregate"]["groups"] == 1

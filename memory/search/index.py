@@ -24,7 +24,7 @@ from memory.tables import Analysis, Meta, Photo
 INDEX_VERSION = f"1/{version('opencc')}/{unicodedata.unidata_version}"
 WEAK_COVERAGE = 0.5  # on CMRC and DRCD 95 % of the right passages reach it, and a quarter of the best wrong ones
 _VERSION_KEY = "index_version"
-_RERANKED = 20
+_RERANKED = 60
 _PARTIAL_TERMS = 32
 _LIKE_SPECIAL = re.compile(r"[\\%_]")
 _BATCH = 500

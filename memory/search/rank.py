@@ -37,7 +37,7 @@ class Weighed:
     def of(cls, question: Question, frequencies: Mapping[Term, int], rows: int) -> "Weighed":
         idf = {term: term.weight * _idf(frequencies.get(term, 0), rows) for term in question.terms}
         found = sorted((term for term in question.terms if frequencies.get(term)), key=lambda term: -idf[term])
-        budget = max(_ROWS_SCORED, rows // 20)
+        budget = max(_ROWS_SCORED, rows // 8)
         reach = accumulate(frequencies[term] for term in found[:_RAREST])
         sought = [term for number, (term, total) in enumerate(zip(found, reach, strict=False)) if number < 2 or total <= budget]
         return cls(question, idf, tuple(found), tuple(sought))

@@ -28,10 +28,11 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query cut for the words tier: its terms, and the units that carry meaning."""
+    """A query cut for the words tier: its terms, the units that carry meaning, and the tokens of nothing but stop words."""
 
     terms: tuple[Term, ...]
     content: frozenset[int]
+    asking: frozenset[str]
 
 
 def phrase_match(query: str) -> str | None:
@@ -64,7 +65,12 @@ def parse_question(query: str) -> Question:
             known = terms.get(key)
             terms[key] = Term(term.text, term.units + known.units, term.prefix, max(term.weight, known.weight)) if known else term
         offset += len(mask)
-    return Question(tuple(terms.values())[:_MAX_TERMS], frozenset(content))
+    return Question(tuple(terms.values())[:_MAX_TERMS], frozenset(content), _asking(cut, masks))
+
+
+def _asking(cut: list[Run], masks: list[list[bool]]) -> frozenset[str]:
+    stops = [(token, mask[i : i + 2]) for run, mask in zip(cut, masks, strict=True) if run.dense for i, token in enumerate(run.bigrams)]
+    return frozenset(token for token, mask in stops if all(mask))
 
 
 def _dense_terms(run: Run, mask: list[bool], offset: int) -> list[Term]:

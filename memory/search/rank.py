@@ -14,6 +14,7 @@ WEIGHTS = (1.5, 2.0, 0.6, 1.5, 1.0, 0.5)
 _K1, _B = 1.2, 0.75  # as SQLite's bm25()
 _RAREST = 12
 _ROWS_SCORED = 2000  # rows that may be scored by BM25 without looking at how many terms bring them up
+_ASKING = 0.5  # for each token of stop words alone: rows that are otherwise much alike may differ in just these
 _ADJACENT = 0.15  # share of the idf added when two terms that follow each other in the question do so in the row; measured on CMRC and DRCD
 
 
@@ -74,6 +75,7 @@ def rerank(weighed: Weighed, rows: Mapping[int, Sequence[str]]) -> list[Scored]:
         saturation = _K1 * (1 - _B + _B * lengths[photo_id] / mean)
         score = sum(weighed.idf[term] * count * (_K1 + 1) / (count + saturation) for term, count in frequencies.items())
         score += _ADJACENT * _adjacent(weighed, pairs, frequencies, texts)
+        score += _ASKING * len(weighed.question.asking.intersection(" ".join(texts).split(" ")))
         scored.append(Scored(photo_id, score, weighed.coverage(frequencies)))
     return sorted(scored, key=lambda row: (-row.score, -row.photo_id))
 

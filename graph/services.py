@@ -25,7 +25,7 @@ from memory.search.maintenance import ensure_current
 from memory.search.service import Knowledge
 from memory.search.vectors import VectorSearch
 from models.chat import ChatRole, chat_members
-from models.embedded.classifier import EmbeddedClassifier
+from models.embedded.classifier.classifier import EmbeddedClassifier
 from models.embedded.embedder import MODEL, EmbeddedEmbeddings
 from models.embedded.ocr import OcrResult, read_text
 from models.screenshots import ScreenshotRole, screenshot_members
@@ -178,6 +178,6 @@ class Services:
 
 
 def _embedded_chat() -> "BaseChatModel":
-    from models.embedded.chat import EmbeddedChat
+    from models.embedded.chat.member import EmbeddedChat
 
     return EmbeddedChat()

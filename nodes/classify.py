@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 
 from memory.context import ChatContext
 from memory.state import ChatState, FastAnalysisResult, Mode
-from models.embedded.classifier import Facts, Verdict, by_facts
+from models.embedded.classifier.classifier import Facts, Verdict, by_facts
 from nodes import trace
 from nodes.budget import BudgetPolicy
 

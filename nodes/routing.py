@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from memory.state import Executor, FastAnalysisResult, Intent, ResolvedChatInput
-from models.embedded.classifier import normalise
-from models.embedded.classifier_rules import load_rules
+from models.embedded.classifier.classifier import normalise
+from models.embedded.classifier.rules import load_rules
 
 MULTI_STEP_SKILLS = frozenset({"storyboard-video", "batch-edit"})
 THREE_D = "3d"

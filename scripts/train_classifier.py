@@ -1,4 +1,4 @@
-"""Learns models/embedded/classifier_model.npz from models/embedded/classifier_examples.toml: `python scripts/train_classifier.py`.
+"""Learns models/embedded/classifier/model.npz from models/embedded/classifier/examples.toml: `python scripts/train_classifier.py`.
 
 Deterministic: the same examples and rules give the same weights. To be run again when either changes. Takes about a minute.
 """
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.embedded.classifier import Facts, Turn, by_rules, normalise
-from models.embedded.classifier_model import DIMENSIONS, MODEL_FILE, features
-from models.embedded.classifier_rules import Label, load_rules
+from models.embedded.classifier.classifier import Facts, Turn, by_rules, normalise
+from models.embedded.classifier.model import DIMENSIONS, MODEL_FILE, features
+from models.embedded.classifier.rules import Label, load_rules
 
-EXAMPLES = MODEL_FILE.with_name("classifier_examples.toml")
+EXAMPLES = MODEL_FILE.with_name("examples.toml")
 DRAWS = 4
 """Texts drawn of a template, for itself and for each of its choices and slots."""
 STEPS = 180

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, Human
 
 from graph.services import Services
 from memory.scope import Scope
-from models.embedded.chat import EmbeddedChat
+from models.embedded.chat.member import EmbeddedChat
 from nodes.prompts import chat_system
 from settings import Settings
 from tests.library import Shot, add

@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import asdict
 from typing import Any
 
-from models.embedded.screen import CATEGORIES, INTENTS, analyze_screen
-from models.embedded.screen_apps import UNKNOWN_APP, canonical_app
-from models.embedded.screen_entities import ENTITY_TYPES
+from models.embedded.screen.analyze import CATEGORIES, INTENTS, analyze_screen
+from models.embedded.screen.apps import UNKNOWN_APP, canonical_app
+from models.embedded.screen.entities import ENTITY_TYPES
 from nodes.analysis.state import AnalysisState
 
 _LONGEST_SUMMARY = 1000

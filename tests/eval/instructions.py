@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.state import ResolvedChatInput, ResolvedMediaRef
-from models.embedded.classifier import EmbeddedClassifier, Facts
+from models.embedded.classifier.classifier import EmbeddedClassifier, Facts
 from nodes.routing import MULTI_STEP_SKILLS, should_enter_heavy_planning
 
 

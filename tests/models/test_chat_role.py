@@ -14,7 +14,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, SecretStr
 
 from models.chat import ChatReply, ChatRole, chat_members
-from models.embedded.chat import EmbeddedChat
+from models.embedded.chat.member import EmbeddedChat
 from settings import ModelSettings
 from tests.fakes.provider import (
     ScriptedProvider,

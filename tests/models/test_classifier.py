@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.state import Intent, Mode, SubIntent
-from models.embedded.classifier import EmbeddedClassifier, Facts, Verdict, normalise
-from models.embedded.classifier_model import MODEL_FILE, features, load_model
-from models.embedded.classifier_rules import load_rules
+from models.embedded.classifier.classifier import EmbeddedClassifier, Facts, Verdict, normalise
+from models.embedded.classifier.model import MODEL_FILE, features, load_model
+from models.embedded.classifier.rules import load_rules
 
 REQUESTS = [json.loads(line) for line in (Path(__file__).with_name("classifier_requests.jsonl")).read_text("utf8").splitlines()]
 NOTHING = Facts()
@@ -168,7 +168,7 @@ def test_the_learned_model_knows_every_intent_and_gives_shares():
 
 
 def test_the_model_was_learned_from_the_examples_as_they_are():
-    digest = sha256(MODEL_FILE.with_name("classifier_examples.toml").read_bytes()).hexdigest()
+    digest = sha256(MODEL_FILE.with_name("examples.toml").read_bytes()).hexdigest()
     with np.load(MODEL_FILE) as stored:
         assert stored["learned_from"].item() == digest, "run scripts/train_classifier.py"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from graph.services import Services
-from models.embedded.chat import EmbeddedChat, respond
+from models.embedded.chat.member import EmbeddedChat, respond
 from settings import Settings
 from tests.phone import ask, fill
 

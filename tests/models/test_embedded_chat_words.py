@@ -6,11 +6,11 @@ from datetime import datetime
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from models.embedded.chat import respond
-from models.embedded.chat_ask import Part, understand
-from models.embedded.chat_evidence import Shot, judge
-from models.embedded.chat_read import value_of
-from models.embedded.chat_words import read
+from models.embedded.chat.ask import Part, understand
+from models.embedded.chat.evidence import Shot, judge
+from models.embedded.chat.member import respond
+from models.embedded.chat.read import value_of
+from models.embedded.chat.words import read
 
 NOW = datetime.fromisoformat("2026-09-28T12:00:00+08:00")
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.embedded.ocr import OcrLine, OcrResult
-from models.embedded.screen import CATEGORIES, INTENTS, ScreenAnalysis, analyze_screen, kinds
-from models.embedded.screen_apps import apps, canonical_app
-from models.embedded.screen_entities import ENTITY_TYPES
+from models.embedded.screen.analyze import CATEGORIES, INTENTS, ScreenAnalysis, analyze_screen, kinds
+from models.embedded.screen.apps import apps, canonical_app
+from models.embedded.screen.entities import ENTITY_TYPES
 
 PLAIN = "Screenshot_20261105_101010.jpg"
 

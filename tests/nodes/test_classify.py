@@ -4,7 +4,7 @@ from typing import Any
 
 from memory.context import ChatContext
 from memory.state import WorkingMemory
-from models.embedded.classifier import EmbeddedClassifier, Facts, Verdict
+from models.embedded.classifier.classifier import EmbeddedClassifier, Facts, Verdict
 from nodes.budget import BudgetPolicy
 from nodes.classify import classify, facts_of
 from tests.eval.instructions import turn

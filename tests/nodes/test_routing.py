@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.state import FastAnalysisResult, Intent, Mode
-from models.embedded.classifier import Facts, by_facts
+from models.embedded.classifier.classifier import Facts, by_facts
 from nodes.routing import executor_for, planning_words, should_enter_heavy_planning
 from tests.eval.instructions import answer, turn
 
@@ -77,7 +77,7 @@ def test_counts_modes_and_skills_are_reasons():
 
 
 def test_requests_take_the_path_they_should():
-    from models.embedded.classifier import EmbeddedClassifier
+    from models.embedded.classifier.classifier import EmbeddedClassifier
 
     rows = [json.loads(line) for line in REQUESTS.read_text("utf8").splitlines()]
     given_paths = [answer({"id": "", **row}, EmbeddedClassifier())["heavy"] for row in rows]

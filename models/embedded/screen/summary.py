@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from models.embedded.screen_apps import UNKNOWN_APP
-from models.embedded.screen_layout import Cell, Screen, pairs
+from models.embedded.screen.apps import UNKNOWN_APP
+from models.embedded.screen.layout import Cell, Screen, pairs
 
 NO_TEXT = "图片中没有文字，可能是照片或壁纸。"
 

@@ -8,9 +8,9 @@ from functools import cache, cached_property
 from typing import Any
 
 from memory.search.text import normalise
-from models.embedded.chat_ask import Part
-from models.embedded.chat_lexicon import Concept, lexicon, stem
-from models.embedded.chat_words import Term
+from models.embedded.chat.ask import Part
+from models.embedded.chat.lexicon import Concept, lexicon, stem
+from models.embedded.chat.words import Term
 
 ENOUGH = 0.55  # share of a question's weight that a screenshot must carry to answer it
 CLOSE = 0.89  # screenshots this close to the best one are evidence too

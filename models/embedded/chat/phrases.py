@@ -1,7 +1,7 @@
 """The words of the embedded chat model, in Chinese and English."""
 
 from memory.language import Language
-from models.embedded.chat_lexicon import Shape
+from models.embedded.chat.lexicon import Shape
 
 PHRASES: dict[Language, dict[str, str]] = {
     "zh": {

@@ -9,10 +9,10 @@ from typing import Literal, get_args
 from pydantic import TypeAdapter
 
 from models.embedded.ocr import OcrResult
-from models.embedded.screen_apps import UNKNOWN_APP, AppGuess, guess_app
-from models.embedded.screen_entities import find_entities
-from models.embedded.screen_layout import Screen, read_layout
-from models.embedded.screen_summary import NO_TEXT, summarise
+from models.embedded.screen.apps import UNKNOWN_APP, AppGuess, guess_app
+from models.embedded.screen.entities import find_entities
+from models.embedded.screen.layout import Screen, read_layout
+from models.embedded.screen.summary import NO_TEXT, summarise
 
 Category = Literal["chat", "webpage", "notification", "social_media", "finance", "education", "shopping", "entertainment", "tool", "other"]
 ScreenIntent = Literal["reminder", "research", "reference", "note", "ignore"]
@@ -73,7 +73,7 @@ def analyze_screen(ocr: OcrResult, *, file_name: str, width: int, height: int) -
 
 @functools.cache
 def kinds() -> tuple[Kind, ...]:
-    lines = files("models.embedded").joinpath("screen_kinds.jsonl").read_text(encoding="utf8").splitlines()
+    lines = files(__package__).joinpath("kinds.jsonl").read_text(encoding="utf8").splitlines()
     return tuple(map(TypeAdapter(Kind).validate_json, lines))
 
 

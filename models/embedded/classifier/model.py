@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.state import Intent, SubIntent
-from models.embedded.classifier_rules import Label
+from models.embedded.classifier.rules import Label
 
-MODEL_FILE = Path(__file__).with_name("classifier_model.npz")
+MODEL_FILE = Path(__file__).with_name("model.npz")
 DIMENSIONS = 1 << 14
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[\u3400-\u9fff]|[?:\"]")
 _STEM = 5

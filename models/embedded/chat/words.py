@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from memory.search.stopwords import is_stop_word, stop_mask
 from memory.search.text import normalise
-from models.embedded.chat_lexicon import Concept, Kind, lexicon, stem_phrase, verb_stems
+from models.embedded.chat.lexicon import Concept, Kind, lexicon, stem_phrase, verb_stems
 
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 _LATIN = re.compile(r"[a-z0-9][a-z0-9_.@:/'’&+-]*[a-z0-9+]|[a-z0-9]")

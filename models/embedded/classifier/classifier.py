@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any, Literal
 
 from memory.state import FastAnalysisResult, Intent, Mode, RouteHints
-from models.embedded.classifier_model import load_model
-from models.embedded.classifier_rules import CHAT, EDIT, IMAGE_GEN, MAX_COMMAND, REDO, VIDEO_GEN, VISION, Label, Rule, RuleBook, load_rules
+from models.embedded.classifier.model import load_model
+from models.embedded.classifier.rules import CHAT, EDIT, IMAGE_GEN, MAX_COMMAND, REDO, VIDEO_GEN, VISION, Label, Rule, RuleBook, load_rules
 
 Clarification = Literal["no_image", "which_image", "missing_detail"]
 HEAD_CHARACTERS, TAIL_CHARACTERS = 320, 160

@@ -8,9 +8,9 @@ from typing import Literal
 
 from memory.language import Language, language_of
 from memory.search.text import normalise
-from models.embedded.chat_lexicon import Concept, Shape
-from models.embedded.chat_time import time_words
-from models.embedded.chat_words import Reading, Term, read
+from models.embedded.chat.lexicon import Concept, Shape
+from models.embedded.chat.time import time_words
+from models.embedded.chat.words import Reading, Term, read
 
 Mode = Literal["search", "list"]
 

@@ -19,10 +19,10 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from memory.attachments import words_of
 from memory.language import language_of
-from models.embedded.chat_ask import Inquiry, understand
-from models.embedded.chat_compose import Finding, compose, findings
-from models.embedded.chat_plan import Call, first_calls, on_the_web, retry_calls
-from models.embedded.chat_talk import about_attachments, small_talk
+from models.embedded.chat.ask import Inquiry, understand
+from models.embedded.chat.compose import Finding, compose, findings
+from models.embedded.chat.plan import Call, first_calls, on_the_web, retry_calls
+from models.embedded.chat.talk import about_attachments, small_talk
 
 _NOW = re.compile(r"当前时间：(\S+)")
 _PIECE = 120  # characters of a streamed chunk

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Iterator
 
-from models.embedded import screen_patterns as patterns
-from models.embedded.screen_layout import Screen, pairs
+from models.embedded.screen import patterns
+from models.embedded.screen.layout import Screen, pairs
 
 ENTITY_TYPES = (
     "人名",

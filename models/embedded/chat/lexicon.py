@@ -1,6 +1,5 @@
-"""The related words of `chat_words.toml` and the apps of `screen_apps.jsonl`, by the words that name them."""
+"""The related words of `words.toml` and the apps that screens show, by the words that name them."""
 
-import json
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Any, Literal
 
 from memory.search.stopwords import is_stop_word
 from memory.search.text import normalise
+from models.embedded.screen.apps import App, apps
 
 Kind = Literal["word", "concept", "topic", "label"]
 Shape = Literal["money", "time", "date", "duration", "code", "phone", "person", "place", "amount", "name", "text"]
@@ -73,20 +73,18 @@ def stem_phrase(words: list[str]) -> str:
 
 @cache
 def lexicon() -> Lexicon:
-    here = files(__package__)
-    data = tomllib.loads(here.joinpath("chat_words.toml").read_text("utf8"))
-    apps = [json.loads(line) for line in here.joinpath("screen_apps.jsonl").read_text("utf8").splitlines()]
+    data = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf8"))
     made = Lexicon(
         fillers=frozenset(data["fillers"].split()),
         whole=frozenset(data["whole"].split()),
         heads=frozenset(data["heads"].split()),
-        canonical={alias: app["name"] for app in apps for alias in app.get("aliases", ())},
+        canonical={alias: app.name for app in apps() for alias in app.aliases},
     )
     kinds: tuple[Kind, ...] = ("label", "concept", "topic")
     for kind in kinds:
         for name, entry in data[kind].items():
             _enter(made, name, kind, entry)
-    for app in apps:
+    for app in apps():
         _enter_app(made, app)
     return made
 
@@ -113,11 +111,11 @@ def _enter(made: Lexicon, name: str, kind: Kind, entry: dict[str, Any]) -> None:
         _name(made, Concept(name=words[0], kind=kind, words=words, english=phrases, signs=concept.signs, soft=concept.soft), words, phrases)
 
 
-def _enter_app(made: Lexicon, app: dict[str, Any]) -> None:
+def _enter_app(made: Lexicon, app: App) -> None:
     """An app by its names, except where a name means something already: `天气` is the weather first."""
-    names = tuple(normalise(name) for name in (app["name"], *app.get("aliases", ())) if len(name) > 1)
+    names = tuple(normalise(name) for name in (app.name, *app.aliases) if len(name) > 1)
     free = [name for name in names if name not in made.chinese and stem_phrase(name.split()) not in made.english and not is_stop_word(name)]
-    concept = Concept(name=app["name"], kind="concept", words=names, apps=frozenset({app["name"]}))
+    concept = Concept(name=app.name, kind="concept", words=names, apps=frozenset({app.name}))
     _name(made, concept, [name for name in free if not name.isascii()], [name for name in free if name.isascii()])
 
 

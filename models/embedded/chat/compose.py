@@ -9,10 +9,10 @@ from typing import Any
 
 from memory.language import Language
 from models.embedded.amounts import principal_amount
-from models.embedded.chat_ask import Ask, Inquiry, Part
-from models.embedded.chat_evidence import LITERAL, Evidence, Shot, judge
-from models.embedded.chat_phrases import PHRASES, SHAPE_NAMES
-from models.embedded.chat_read import Value, excerpt, value_of
+from models.embedded.chat.ask import Ask, Inquiry, Part
+from models.embedded.chat.evidence import LITERAL, Evidence, Shot, judge
+from models.embedded.chat.phrases import PHRASES, SHAPE_NAMES
+from models.embedded.chat.read import Value, excerpt, value_of
 
 Result = Mapping[str, Any]
 _QUOTED = 560  # characters of quotes in one answer

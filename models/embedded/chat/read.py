@@ -7,10 +7,10 @@ from functools import cache
 
 from memory.search.text import normalise
 from models.embedded.amounts import Amount, amounts_in, principal_amount
-from models.embedded.chat_ask import Ask, Part
-from models.embedded.chat_evidence import Shot, contains
-from models.embedded.chat_lexicon import Shape
-from models.embedded.chat_words import Term
+from models.embedded.chat.ask import Ask, Part
+from models.embedded.chat.evidence import Shot, contains
+from models.embedded.chat.lexicon import Shape
+from models.embedded.chat.words import Term
 
 _REACH = 5  # lines below a label, or around the matter, in which its value stands
 _PRICE_REACH = 3

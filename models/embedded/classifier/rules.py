@@ -1,6 +1,6 @@
 """Loads the embedded classifier's rules from the TOML files beside this module.
 
-A pattern is a block of text: every line is a group of alternatives, `<NAME>` stands for a block of `classifier_words.toml`.
+A pattern is a block of text: every line is a group of alternatives, `<NAME>` stands for a block of `words.toml`.
 Texts are normalised before they are matched: NFKC, lower case, simplified Chinese.
 """
 
@@ -102,9 +102,9 @@ def _rule(row: Mapping[str, Any], words: Mapping[str, str]) -> Rule:
 @cache
 def load_rules() -> RuleBook:
     """Raises `re.error` or `KeyError` when a file is wrong; tests load them all."""
-    words, intents, edits = (_read(f"classifier_{name}.toml") for name in ("words", "intents", "edits"))
+    words, intents, edits = (_read(f"{name}.toml") for name in ("words", "intents", "edits"))
     exact = [{**row, "any": f"<COMMAND_START>(?:{_source(row['any'], words)})<COMMAND_END>"} for row in intents.pop("exact")]
     patterns = {name: _compiled(block, words) for name, block in intents.pop("patterns").items()}
     groups = {name: tuple(_rule(row, words) for row in rows) for name, rows in {**intents, **edits, "exact": exact}.items()}
-    plan = {row["name"]: _matcher(row, words) for row in _read("classifier_plan.toml")["plan"]}
+    plan = {row["name"]: _matcher(row, words) for row in _read("plan.toml")["plan"]}
     return RuleBook(patterns, groups, plan)

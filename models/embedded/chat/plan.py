@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory.search.text import normalise
-from models.embedded.chat_ask import RECENT_MAX, Inquiry, Part
-from models.embedded.chat_words import Term
+from models.embedded.chat.ask import RECENT_MAX, Inquiry, Part
+from models.embedded.chat.words import Term
 
 MOST_QUERIES = 12
 MOST_TOPIC_QUERIES = 40

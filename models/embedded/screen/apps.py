@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from pydantic import TypeAdapter
 
-from models.embedded.screen_layout import Screen
+from models.embedded.screen.layout import Screen
 
 UNKNOWN_APP = "未知"
 
@@ -57,7 +57,7 @@ class AppGuess:
 
 @functools.cache
 def apps() -> tuple[App, ...]:
-    lines = files("models.embedded").joinpath("screen_apps.jsonl").read_text(encoding="utf8").splitlines()
+    lines = files(__package__).joinpath("apps.jsonl").read_text(encoding="utf8").splitlines()
     return tuple(map(TypeAdapter(App).validate_json, lines))
 
 

@@ -175,7 +175,8 @@ async def test_weak_when_little_of_the_question_is_covered(knowledge: Knowledge,
 
 async def test_asking_words_that_the_text_holds_break_a_tie(knowledge: Knowledge, sqlite_db: Database, index: SqliteSearchIndex) -> None:
     wanted, _ = await store_texts(sqlite_db, index, ["围巾什么时候现在去的", "围巾在杭州买到了一条"])
-    assert [hit.photo_id for hit in (await knowledge.search("请问围巾还在什么时候", scope=SCOPE)).hits][0] == wanted
+    found = await knowledge.search("请问围巾还在什么时候", scope=SCOPE)
+    assert found.hits[0].photo_id == wanted
 
 
 async def test_labels_and_entity_values_are_searchable_not_their_json(

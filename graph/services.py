@@ -20,6 +20,7 @@ from memory.jobs import Handler, Job, JobKind
 from memory.maintenance import maintain
 from memory.photos import Photos
 from memory.processes import WorkerPool
+from memory.runs import Runs
 from memory.search.index import SqliteSearchIndex
 from memory.search.maintenance import ensure_current
 from memory.search.service import Knowledge
@@ -113,6 +114,10 @@ class Services:
     @cached_property
     def conversations(self) -> Conversations:
         return Conversations(self.database)
+
+    @cached_property
+    def runs(self) -> Runs:
+        return Runs(self.database, self.conversations)
 
     @cached_property
     def attempts(self) -> Attempts:

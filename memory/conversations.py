@@ -69,17 +69,31 @@ class Conversations:
         The conversation is made if absent; its title is the beginning of the first user message. Raises ValueError for
         a malformed conversation id, LookupError for a conversation of another owner.
         """
+        async with self._db.begin() as session:
+            await self.write(session, owner=owner, conversation_id=conversation_id, messages=messages, at=at)
+
+    async def write(
+        self,
+        session: AsyncSession,
+        *,
+        owner: str,
+        conversation_id: str,
+        messages: Sequence[AnyMessage],
+        at: datetime,
+        device_id: str | None = None,
+        tz: str | None = None,
+    ) -> None:
+        """`record` in a transaction that is open. The device and zone are those of the one who opened the conversation."""
         if not _ID.fullmatch(conversation_id):
             raise ValueError(f"{conversation_id!r} is no conversation id: 1 to 64 characters of 0-9 and a-f")
         made = {"owner": owner, **stamp(at)}
         rows = [{"conversation_id": conversation_id, "uid": message.id, **_columns(message), **made} for message in messages]
-        async with self._db.begin() as session:
-            title = next((" ".join(row["content"].split())[:TITLE_LENGTH] for row in rows if row["role"] == "user"), "")
-            opened = {"id": conversation_id, "title": title, "updated_at": at, **made}
-            if await session.scalar(self._open, opened) is None:
-                raise LookupError(f"no conversation {conversation_id}")
-            if rows:
-                await session.execute(self._say, rows)
+        title = next((" ".join(row["content"].split())[:TITLE_LENGTH] for row in rows if row["role"] == "user"), "")
+        opened = {"id": conversation_id, "title": title, "device_id": device_id, "tz": tz, "updated_at": at, **made}
+        if await session.scalar(self._open, opened) is None:
+            raise LookupError(f"no conversation {conversation_id}")
+        if rows:
+            await session.execute(self._say, rows)
 
     async def delete(self, conversation_id: str, *, scope: Scope) -> bool:
         """Remove the conversation with its transcript. False: there is none in this scope."""
@@ -96,7 +110,7 @@ def _open_conversation(db: Database) -> Any:
     insert = db.insert(_CONVERSATIONS)
     there, new = _CONVERSATIONS.c, insert.excluded
     titled = case((there.title == "", new.title), else_=there.title)
-    touched = {"updated_at": new.updated_at, "title": titled}
+    touched = {"updated_at": new.updated_at, "title": titled, "tz": func.coalesce(new.tz, there.tz)}
     return insert.on_conflict_do_update(index_elements=["id"], set_=touched, where=there.owner == new.owner).returning(there.id)
 
 

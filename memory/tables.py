@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Dialect, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Text, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, Dialect, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Text, UniqueConstraint, text
 from sqlalchemy import DateTime as SqlDateTime
 from sqlalchemy.orm import DeclarativeBase, Mapped, declared_attr, mapped_column
 from sqlalchemy.types import TypeDecorator
@@ -178,6 +178,51 @@ class Attempt(Numbered, Owned, Base):
     ms: Mapped[float]
     outcome: Mapped[str] = mapped_column(String(32))  # ok, or an error class of models.errors
     asset_ids: Mapped[list[str]] = mapped_column(JSON, default=list)
+
+
+class Run(Owned, Base):
+    """One turn that was asked over REST. A conversation has at most one active run, over all processes."""
+
+    __tablename__ = "runs"
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    conversation_id: Mapped[str] = mapped_column(ForeignKey("conversations.id", ondelete="CASCADE"), index=True)
+    message_uid: Mapped[str] = mapped_column(String(64))  # the user's message, in the transcript before the run
+    status: Mapped[str] = mapped_column(String(16), default="active")  # active | done | failed | cancelled
+    input: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)  # message and context, to run again; empty once it ended
+    resend_key: Mapped[str | None] = mapped_column(String(64), unique=True)  # who sends this again attaches to the run
+    executor: Mapped[str] = mapped_column(String(64))  # worker slot
+    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    tries: Mapped[int] = mapped_column(default=1)
+    cancel_requested: Mapped[bool] = mapped_column(default=False)
+    error_type: Mapped[str | None] = mapped_column(String(32))
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
+
+    _ACTIVE = text("status = 'active'")
+    __table_args__ = (Index("uq_runs_active", "conversation_id", unique=True, sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),)
+
+
+class RunEvent(Owned, Base):
+    """What a run told its listeners, in the order of `seq`, so that one who lost the connection can go on."""
+
+    __tablename__ = "run_events"
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    type: Mapped[str] = mapped_column(String(16))
+    data: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+class Device(Numbered, Owned, Base):
+    """A phone that called: how far it has synced, its zone, where it can be pushed to."""
+
+    __tablename__ = "devices"
+    __constraints__ = (UniqueConstraint("owner", "device_id"),)
+    device_id: Mapped[str] = mapped_column(String(256))
+    device_name: Mapped[str | None] = mapped_column(String(256))
+    tz: Mapped[str | None] = mapped_column(String(64))
+    synced_ms: Mapped[int] = mapped_column(BigInteger, default=0)  # epoch milliseconds of the newest picture it has sent
+    platform: Mapped[str | None] = mapped_column(String(32))
+    push_token: Mapped[str | None] = mapped_column(String(4096))
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class PhotoVector(Owned, Base):

@@ -17,6 +17,7 @@ from memory.context import ChatContext
 from memory.state import AgentState, StepResult, ToolCallState
 from models.chat import ChatReply
 from nodes import trace
+from nodes.progress import tool_answered, tool_called
 from nodes.prompts import LAST_ROUND, TIMED_OUT, chat_system
 
 RunTool = Callable[[str, dict[str, Any], ChatContext], Awaitable[str]]
@@ -83,6 +84,8 @@ async def think(
     message = reply.message.model_copy(update={"tool_calls": [], "invalid_tool_calls": []}) if last else reply.message
     if reply.error_type:
         message = message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, "error_type": reply.error_type}})
+    for call in message.tool_calls:
+        runtime.stream_writer(tool_called(call))
     decision = ", ".join(f"{call['name']}({_brief(call['args'])})" for call in message.tool_calls) or "answer"
     detail = {"round": rounds, "attempts": [asdict(attempt) for attempt in reply.attempts]}
     entry = trace.entry(node="agent", started=started, decision=decision, by=reply.member, detail=detail)
@@ -136,6 +139,8 @@ async def call_tool(state: ToolCallState, runtime: Runtime[ChatContext], *, run:
     else:
         content, by, status = await _run(call, runtime.context, run=run, seconds=seconds)
     answers = [ToolMessage(content, tool_call_id=str(call["id"]), name=call["name"], status=status) for call in state["calls"]]
+    for message in answers:
+        runtime.stream_writer(tool_answered(message))
     entry = trace.entry(node=node, started=started, decision=f"{call['name']}({_brief(call['args'])})", by=by, detail={"status": status})
     return {"scratch": answers, "trace": [entry]}
 

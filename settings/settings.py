@@ -1,15 +1,17 @@
 """Settings read from the environment and an optional `.env` file."""
 
 import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Any, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from platformdirs import user_data_path
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 OPENAI_URL = "https://api.openai.com/v1"
+Network = IPv4Network | IPv6Network
 
 
 class ModelSettings(BaseModel):
@@ -45,6 +47,13 @@ class Settings(BaseSettings):
     timezone: str | None = None
     base_url: str = "http://127.0.0.1:8421"
 
+    host: str = "127.0.0.1"
+    port: int = Field(default=8421, ge=0, le=65535)
+    api_keys: Annotated[dict[str, SecretStr], NoDecode] = Field(default={}, description="`owner:key, …`; a key alone is that of `local`.")
+    trusted_networks: Annotated[tuple[Network, ...], NoDecode] = ()
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
+    rate_limit: int | None = Field(default=None, ge=0, description="Sends a minute and caller; 0: no limit; unset: 10, none if keyless.")
+
     chat: ModelSettings = ModelSettings()
     vision: ModelSettings = ModelSettings()
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("EVATAR_OPENAI_API_KEY", "OPENAI_API_KEY"))
@@ -61,6 +70,37 @@ class Settings(BaseSettings):
     checkpoints_kept: int = Field(default=3, ge=1, le=100)
     ocr_workers: int = Field(default_factory=lambda: max(1, os.cpu_count() or 1), ge=1, le=64)
     semantic: bool = False
+
+    @field_validator("api_keys", mode="before")
+    @classmethod
+    def _keys_by_owner(cls, value: Any) -> Any:
+        """`alice:key-1, bob:key-2`; a key without a name is that of the owner `local`."""
+        if not isinstance(value, str):
+            return value
+        pairs = [item.partition(":") if ":" in item else ("local", ":", item) for item in _listed(value)]
+        keys = {owner.strip(): key.strip() for owner, _, key in pairs}
+        if len(keys) < len(pairs) or len(set(keys.values())) < len(pairs):
+            raise ValueError("every owner has one key, and no two owners the same")
+        return keys
+
+    @field_validator("api_keys")
+    @classmethod
+    def _long_keys(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        if any(len(key.get_secret_value()) < 8 for key in value.values()):
+            raise ValueError("a key has at least 8 characters")
+        if any(not 1 <= len(owner) <= 64 for owner in value):
+            raise ValueError("an owner's name has 1 to 64 characters")
+        return value
+
+    @field_validator("trusted_networks", mode="before")
+    @classmethod
+    def _networks(cls, value: Any) -> Any:
+        return tuple(ip_network(item) for item in _listed(value)) if isinstance(value, str) else value
+
+    @field_validator("allowed_hosts", mode="before")
+    @classmethod
+    def _hosts(cls, value: Any) -> Any:
+        return tuple(item.lower() for item in _listed(value)) if isinstance(value, str) else value
 
     @field_validator("timezone")
     @classmethod
@@ -92,3 +132,7 @@ class Settings(BaseSettings):
     @property
     def sqlalchemy_url(self) -> str:
         return self.database_url or f"sqlite+aiosqlite:///{self.data_dir / 'evatar.db'}"
+
+
+def _listed(value: str) -> list[str]:
+    return [item.strip() for item in value.split(",") if item.strip()]

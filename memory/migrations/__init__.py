@@ -9,7 +9,7 @@ from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, inspect
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0001"
+HEAD = "0002"
 _LOCK = 0x45564154  # any number that no other user of the PostgreSQL database locks
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -13,6 +14,7 @@ from graph.services import Services
 from memory.checkpoints import open_saver
 from memory.context import ChatContext
 from memory.scope import Scope
+from server.events import Token, Translator
 from server.turn import Turns
 from settings import ModelSettings, Settings
 from tests.fakes.provider import ScriptedProvider, call, completion, hang, status
@@ -37,8 +39,13 @@ async def test_tools_are_called_and_the_answer_streams_with_only_given_citations
         completion("取件码是 5-2-8043 [截图#1]，另见 [截图#99]"),
     )
     tokens: list[str] = []
+    translator = Translator()
+
+    def hear(part: dict[str, Any]) -> None:
+        tokens.extend(event.text for event in translator.events(part) if isinstance(event, Token))
+
     async with with_model(provider, tmp_path) as (turns, services):
-        result = await turns.run(text="取件码？", context=CONTEXT, on_token=tokens.append)
+        result = await turns.run(text="取件码？", context=CONTEXT, on_part=hear)
         attempts = await services.attempts.of_turn(result.state["turn_id"], scope=Scope("local"))
     assert (result.text, result.citations) == ("取件码是 5-2-8043 [截图#1]，另见", [1])
     assert len(tokens) > 2

@@ -1,9 +1,9 @@
 import asyncio
 import json
-from types import SimpleNamespace
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
 from memory.context import ChatContext
@@ -20,8 +20,8 @@ def asked(*calls: dict[str, object]) -> AIMessage:
     return AIMessage("", tool_calls=list(calls))
 
 
-def runtime() -> SimpleNamespace:
-    return SimpleNamespace(context=ChatContext())
+def runtime() -> Runtime[ChatContext]:
+    return Runtime(context=ChatContext())
 
 
 def test_one_send_per_distinct_call_and_identical_calls_share_one():

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from sqlalchemy import or_, select
+from sqlalchemy import Text, cast, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import TypedDict
 
@@ -20,7 +20,7 @@ from memory.database import Database
 from memory.media import CHAT_LIMITS, Limits, PreparedMedia, prepare_image
 from memory.scope import Scope
 from memory.sniff import MediaKind
-from memory.tables import Asset, Photo
+from memory.tables import Asset, Message, Photo
 
 Variant = Literal["original", "working", "thumbnail"]
 Origin = Literal["upload", "edit", "image_gen", "batch", "video_keyframe"]
@@ -171,6 +171,32 @@ class Assets:
             for key in unused:
                 await self._blobs.delete(key)
         return True
+
+    async def forget_message(self, message_uid: str, *, scope: Scope) -> None:
+        """Remove what was stored for a message that was then not accepted."""
+        await self._forget(Asset.message_uid == message_uid, scope=scope)
+
+    async def forget_conversation(self, conversation_id: str, *, scope: Scope) -> None:
+        """Remove the conversation's assets for good. One that another conversation mentions stays, and belongs to none."""
+        mentioned = select(Message.asset_ids).where(Message.owner == scope.owner, Message.conversation_id != conversation_id)
+        here = Asset.conversation_id == conversation_id
+        async with self._db.begin() as session:
+            kept = {asset_id for ids in await session.scalars(mentioned.where(cast(Message.asset_ids, Text) != "[]")) for asset_id in ids}
+            moved = update(Asset).where(Asset.owner == scope.owner, here, Asset.id.in_(kept))
+            await session.execute(moved.values(conversation_id=None, message_uid=None))
+        await self._forget(here, scope=scope)
+
+    async def _forget(self, chosen: Any, *, scope: Scope) -> None:
+        """Rows first: a crash in between leaves bytes that nothing shows."""
+        async with self._bytes_in_use:
+            async with self._db.begin() as session:
+                rows = (await session.scalars(select(Asset).where(Asset.owner == scope.owner, chosen))).all()
+                for row in rows:
+                    await session.delete(row)
+                await session.flush()
+                unused = await unused_blobs(session, [key for row in rows for key in (row.blob_key, row.working_key, row.thumbnail_key)])
+            for key in unused:
+                await self._blobs.delete(key)
 
     async def _find(self, *, owner: str, **columns: Any) -> StoredAsset | None:
         query = _visible(Scope(owner)).filter_by(**columns).limit(1)

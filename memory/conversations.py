@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import Select, case, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from memory.database import Database
 from memory.scope import Scope
-from memory.tables import Conversation, Message, stamp
+from memory.tables import Attempt, Conversation, Message, stamp
 
 TITLE_LENGTH = 50
 _ID = re.compile(r"[a-f0-9]{1,64}")
@@ -96,11 +96,13 @@ class Conversations:
             await session.execute(self._say, rows)
 
     async def delete(self, conversation_id: str, *, scope: Scope) -> bool:
-        """Remove the conversation with its transcript. False: there is none in this scope."""
+        """Remove the conversation with its transcript, runs and ledger rows. False: there is none in this scope."""
         async with self._db.begin() as session:
             conversation = await session.scalar(_visible(scope).where(Conversation.id == conversation_id))
             if conversation is None:
                 return False
+            turns = select(Message.uid).where(Message.conversation_id == conversation_id)
+            await session.execute(delete(Attempt).where(Attempt.owner == scope.owner, Attempt.turn_id.in_(turns)))
             await session.delete(conversation)
         return True
 

@@ -27,7 +27,7 @@ class Busy(Exception):
     """The conversation has an active run."""
 
 
-class Cancelled(NamedTuple):
+class Leases(NamedTuple):
     """What a heartbeat learns of this executor's runs: those to stop, and those that are another executor's by now."""
 
     wanted: set[str]
@@ -162,13 +162,13 @@ class Runs:
             made = {"run_id": run_id, "owner": owner, **stamp(self._clock())}
             await session.execute(self._db.insert(RunEvent.__table__), [{**event._asdict(), **made} for event in events])
 
-    async def heartbeat(self, *, executor: str, run_ids: Collection[str]) -> Cancelled:
+    async def heartbeat(self, *, executor: str, run_ids: Collection[str]) -> Leases:
         """Renew the leases of these runs."""
         mine = and_(Run.id.in_(run_ids), Run.executor == executor, Run.status == "active")
         async with self._db.begin() as session:
             await session.execute(update(Run).where(mine).values(lease_until=self._clock() + LEASE))
             rows = (await session.execute(select(Run.id, Run.cancel_requested).where(mine))).all()
-        return Cancelled({run_id for run_id, wanted in rows if wanted}, set(run_ids) - {run_id for run_id, _ in rows})
+        return Leases({run_id for run_id, wanted in rows if wanted}, set(run_ids) - {run_id for run_id, _ in rows})
 
     async def request_cancel(self, run_id: str) -> None:
         """Ask the executor of the run to stop it."""

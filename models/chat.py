@@ -57,6 +57,8 @@ class ChatRole:
         self, messages: list[AnyMessage], *, tools: Sequence[dict[str, Any]], owner: str, turn_id: str, model: str, seconds: float
     ) -> ChatReply:
         request = ChatRequest(messages, tools)
+        if model and model not in self._pool.names:
+            return _failed(request, PoolError(ErrorClass.NOT_CONFIGURED, []))
         try:
             answered = await self._pool.run(request, owner=owner, turn_id=turn_id, seconds=seconds, prefer=model)
         except PoolError as error:

@@ -26,6 +26,7 @@ class ErrorClass(StrEnum):
     CONTENT_POLICY = "content_policy"
     EMPTY_RESULT = "empty_result"
     BAD_STRUCTURE = "bad_structure"
+    NOT_CONFIGURED = "not_configured"
     CANCELLED = "cancelled"
     INTERNAL = "internal"
 
@@ -57,6 +58,7 @@ POLICIES: dict[ErrorClass, Policy] = {
     ErrorClass.CONTENT_POLICY: Policy(False, False, "no", "content_policy"),
     ErrorClass.EMPTY_RESULT: Policy(True, True, "yes", "llm_error"),
     ErrorClass.BAD_STRUCTURE: Policy(True, True, "in_classification", "llm_error"),
+    ErrorClass.NOT_CONFIGURED: Policy(False, False, "no", "llm_not_configured"),
     ErrorClass.CANCELLED: Policy(False, False, "no", "cancelled"),
     ErrorClass.INTERNAL: Policy(False, True, "no", "internal"),
 }
@@ -257,6 +259,10 @@ _MESSAGES: dict[ErrorClass, dict[Language, str]] = {
     ErrorClass.BAD_STRUCTURE: {
         "zh": "模型返回的格式不正确，请重试。",
         "en": "The model's reply was malformed; please try again.",
+    },
+    ErrorClass.NOT_CONFIGURED: {
+        "zh": "所选的模型没有配置，请换一个模型，或请管理员配置它的密钥。",
+        "en": "The chosen model is not configured; choose another, or ask the operator to set its key.",
     },
     ErrorClass.CANCELLED: {"zh": "已取消。", "en": "Cancelled."},
     ErrorClass.INTERNAL: {"zh": "内部错误，请重试。", "en": "An internal error; please try again."},

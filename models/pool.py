@@ -79,6 +79,10 @@ class RolePool(Generic[Request, Reply]):
         self._clock = clock
         self._sleep = sleep
 
+    @property
+    def names(self) -> list[str]:
+        return [member.name for member in self.members]
+
     async def run(
         self, request: Request, *, owner: str, turn_id: str, seconds: float, asset_ids: Sequence[str] = (), prefer: str = ""
     ) -> Answered[Reply]:

@@ -18,9 +18,9 @@ async def route(state: ChatState, runtime: Runtime[ChatContext]) -> dict[str, An
     )
     verdict = Route(path="heavy" if is_heavy else "light", reasons=reasons)
     analysis = FastAnalysisResult(**{**state["analysis"], "complexity": "complex" if is_heavy else "simple"})
-    entry = trace.entry(
-        node="route", started=started, decision=verdict["path"], detail={"reasons": reasons}, deadline_at=state["deadline_at"]
-    )
+    skill_id = runtime.context.skill_id
+    detail = {"reasons": reasons, **({"skill_id": skill_id} if skill_id else {})}
+    entry = trace.entry(node="route", started=started, decision=verdict["path"], detail=detail, deadline_at=state["deadline_at"])
     return {"route": verdict, "analysis": analysis, "trace": [entry]}
 
 

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Self
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -32,7 +32,6 @@ HEARTBEAT_SECONDS = 5.0
 STORE_SECONDS = 0.25
 POLL_SECONDS = 0.3
 DRAIN_SECONDS = 10.0
-EVENTS_KEPT = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +54,7 @@ class _Live:
     control: RunControl = field(default_factory=RunControl)
     task: "asyncio.Task[None] | None" = None
     cancelled: bool = False
+    lost: bool = False
     closing: bool = False
 
 
@@ -81,6 +81,7 @@ class RunManager:
         self._runs: Runs = services.runs
         self._live: dict[str, _Live] = {}
         self._arriving: dict[str, asyncio.Lock] = {}
+        self._closed: set[str] = set()
         self._draining = False
 
     @classmethod
@@ -132,11 +133,9 @@ class RunManager:
                 self._arriving.pop(asked.resend_key, None)
 
     async def _start(self, asked: Asked) -> tuple[str, str]:
-        context = asked.context
-        conversation_id = asked.conversation_id
-        if conversation_id and await self._services.conversations.get(conversation_id, scope=Scope(context.owner)) is None:
+        context, conversation_id = asked.context, asked.conversation_id or new_conversation_id()
+        if asked.conversation_id and not await self._is_open(conversation_id, owner=context.owner):
             raise LookupError(f"no conversation {conversation_id}")
-        conversation_id = conversation_id or new_conversation_id()
         message = await self._turns.accept(text=asked.text, parts=asked.parts, owner=context.owner, conversation_id=conversation_id)
         new = NewRun(
             id=secrets.token_hex(16),
@@ -149,10 +148,38 @@ class RunManager:
             device_id=context.device_ids[0] if context.device_ids else None,
             tz=context.tz or None,
         )
-        run, fresh = await self._runs.begin(new)
+        run, fresh = None, False
+        try:
+            run, fresh = await self._runs.begin(new)
+        finally:
+            if not fresh:
+                await self._services.assets.forget_message(new.message.id or "", scope=Scope(context.owner))
         if fresh:
             self._launch(run, message, context)
         return run.id, run.conversation_id
+
+    async def _is_open(self, conversation_id: str, *, owner: str) -> bool:
+        there = await self._services.conversations.get(conversation_id, scope=Scope(owner))
+        return there is not None and conversation_id not in self._closed
+
+    @asynccontextmanager
+    async def closed(self, conversation_id: str) -> AsyncIterator[None]:
+        """Inside, the conversation has no run: the active one is stopped, and no other starts."""
+        self._closed.add(conversation_id)
+        try:
+            while (run := await self._runs.active_in(conversation_id)) is not None:
+                await self.cancel(run.id)
+                await self.outcome(run.id)
+                await self._gone(run.id)
+            yield
+        finally:
+            self._closed.discard(conversation_id)
+
+    async def _gone(self, run_id: str) -> None:
+        """Its last event is told a moment before its task ends."""
+        live = self._live.get(run_id)
+        if live is not None and live.task is not None:
+            await asyncio.wait([live.task])
 
     async def events(self, run_id: str, *, after: int = -1) -> AsyncIterator[StoredEvent]:
         """Every event above `after`, as they come, to the end of the run, whichever process runs it."""
@@ -193,6 +220,13 @@ class RunManager:
         live = self._live[run_id]
         if live.task is not None and not live.closing:
             live.cancelled = True
+            live.task.cancel()
+
+    def _let_go(self, run_id: str) -> None:
+        """Another process runs it by now, or it was deleted: nothing more is said of it here."""
+        live = self._live[run_id]
+        if live.task is not None and not live.closing:
+            live.lost = True
             live.task.cancel()
 
     async def drain(self, *, seconds: float = DRAIN_SECONDS) -> None:
@@ -237,7 +271,7 @@ class RunManager:
             except asyncio.CancelledError:
                 if live.cancelled:
                     await self._fail(live, message, ErrorClass.CANCELLED)
-                else:
+                elif not live.lost:
                     await self._give_back(live)
             except Exception:  # whatever happened, the accepted message gets an answer
                 logger.exception("run %s", run.id)
@@ -299,9 +333,11 @@ class RunManager:
             await asyncio.sleep(self._heartbeat_seconds)
             try:
                 if self._live:
-                    learnt = await self._runs.heartbeat(executor=self._executor, run_ids=list(self._live))
-                    for run_id in learnt.wanted & self._live.keys():
+                    leases = await self._runs.heartbeat(executor=self._executor, run_ids=list(self._live))
+                    for run_id in leases.wanted & self._live.keys():
                         self._cancel_live(run_id)
+                    for run_id in leases.lost & self._live.keys():
+                        self._let_go(run_id)
                 await self._take_over()
             except Exception:  # a database that is away for a moment must not end the beat
                 logger.exception("heartbeat")

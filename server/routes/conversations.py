@@ -8,10 +8,11 @@ from fastapi import APIRouter, HTTPException, Query
 from memory.scope import Scope
 from memory.tables import Conversation, Message
 from server.access import Caller
+from server.deletion import delete_conversation
 from server.deps import CurrentCaller, Running, RunningApp
 from server.errors import responses
 from server.schemas.chat import ConversationItem, ConversationList, ConversationView, MessageList, StoredMessage
-from server.schemas.common import DeviceId
+from server.schemas.common import Deleted, DeviceId
 
 router = APIRouter(prefix="/api/chat/conversations", tags=["conversations"], responses=responses())
 
@@ -55,6 +56,17 @@ async def messages_after(conversation_id: str, app: RunningApp, caller: CurrentC
     await _found(app, caller, conversation_id)
     messages = await app.services.conversations.messages(conversation_id, scope=Scope(caller.owner), after_id=after_id)
     return MessageList(messages=_shown(messages))
+
+
+@router.delete("/{conversation_id}", responses=responses(404))
+async def delete(conversation_id: str, app: RunningApp, caller: CurrentCaller) -> Deleted:
+    """The conversation with its messages, runs, checkpoints and pictures. An active run is stopped first."""
+    scope = Scope(caller.owner)
+    if not await delete_conversation(
+        conversation_id, scope=scope, services=app.services, saver=app.saver, runs=app.runs, jobs=app.jobs
+    ):
+        raise HTTPException(404, f"no conversation {conversation_id}")
+    return Deleted()
 
 
 async def _found(app: Running, caller: Caller, conversation_id: str) -> Conversation:

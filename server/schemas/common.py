@@ -1,7 +1,7 @@
 """What every route shares."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, Field, PlainSerializer
@@ -11,6 +11,10 @@ class Problem(BaseModel):
     """Every error of this API."""
 
     detail: str = Field(examples=["no conversation 0011223344556677"])
+
+
+class Deleted(BaseModel):
+    deleted: Literal[True] = True
 
 
 def known_zone(name: str | None) -> str | None:

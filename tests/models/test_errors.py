@@ -289,6 +289,7 @@ TABLE = {
     "content_policy": (False, False, "no", "content_policy"),
     "empty_result": (True, True, "yes", "llm_error"),
     "bad_structure": (True, True, "in_classification", "llm_error"),
+    "not_configured": (False, False, "no", "llm_not_configured"),
     "cancelled": (False, False, "no", "cancelled"),
     "internal": (False, True, "no", "internal"),
 }

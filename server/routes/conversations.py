@@ -62,9 +62,7 @@ async def messages_after(conversation_id: str, app: RunningApp, caller: CurrentC
 async def delete(conversation_id: str, app: RunningApp, caller: CurrentCaller) -> Deleted:
     """The conversation with its messages, runs, checkpoints and pictures. An active run is stopped first."""
     scope = Scope(caller.owner)
-    if not await delete_conversation(
-        conversation_id, scope=scope, services=app.services, saver=app.saver, runs=app.runs, jobs=app.jobs
-    ):
+    if not await delete_conversation(conversation_id, scope=scope, services=app.services, saver=app.saver, runs=app.runs, jobs=app.jobs):
         raise HTTPException(404, f"no conversation {conversation_id}")
     return Deleted()
 
